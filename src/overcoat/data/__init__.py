@@ -1,0 +1,1 @@
+"""Transactions and how they come in and go out."""

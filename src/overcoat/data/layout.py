@@ -1,0 +1,34 @@
+"""How transactions are laid out in a file, so that a release can look like its input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Format", "Layout"]
+
+Format = Literal["basket", "long", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The layout of a data file.
+
+    Attributes
+    ----------
+    format : basket (one transaction a line), long (one (transaction, item) pair a row) or list
+        (a table with a list column)
+    parquet : whether the container is Parquet; else it is text
+    sep : separator of the text; None is white space
+    header : the basket file starts with a header line
+    id, item : column names of a long table
+    items : name of the list column
+    """
+
+    format: Format
+    parquet: bool = False
+    sep: str | None = None
+    header: bool = False
+    id: str = "id"
+    item: str = "item"
+    items: str = "items"

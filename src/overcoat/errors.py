@@ -1,0 +1,138 @@
+"""What can go wrong, and what the command exits with.
+
+::
+
+    OvercoatError
+    ├── InputError            2   something the user gave is wrong
+    │   ├── DataError             a data file or frame
+    │   ├── PolicyError           a policy, a constraint file, a hierarchy, a parameter
+    │   └── MappingError          a mapping file, or data it does not cover
+    ├── InfeasibleError       3   the policy cannot be met within s
+    └── VerificationError     4   a release does not satisfy its policy
+
+Anything else that escapes is a bug in Overcoat (exit status 70).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+__all__ = [
+    "DataError",
+    "InfeasibleError",
+    "InputError",
+    "MappingError",
+    "OvercoatError",
+    "PolicyError",
+    "Problem",
+    "VerificationError",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, and where.
+
+    >>> print(Problem("item 'aa' does not occur in the data", "privacy.txt", 3))
+    privacy.txt:3: item 'aa' does not occur in the data
+    """
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """Render as ``file:line: message``."""
+        where = ":".join(str(part) for part in (self.file, self.line) if part is not None)
+        return f"{where}: {self.message}" if where else self.message
+
+
+class OvercoatError(Exception):
+    """Base of everything Overcoat raises on purpose."""
+
+    exit_code: ClassVar[int] = 70
+
+
+class InputError(OvercoatError):
+    """Something the user gave is wrong; `problems` lists everything that is.
+
+    >>> raise PolicyError("k must be at least 1, not 0")
+    Traceback (most recent call last):
+    overcoat.errors.PolicyError: k must be at least 1, not 0
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        problems: str | Problem | Iterable[Problem],
+        file: str | None = None,
+        line: int | None = None,
+    ) -> None:
+        if isinstance(problems, str):
+            problems = Problem(problems, file, line)
+        if isinstance(problems, Problem):
+            problems = (problems,)
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        super().__init__("\n".join(map(str, self.problems)))
+
+
+class DataError(InputError):
+    """A data file or frame cannot be read as transactions, or not be written as asked."""
+
+
+class PolicyError(InputError):
+    """A policy, a constraint file, a hierarchy or a parameter is wrong."""
+
+
+class MappingError(InputError):
+    """A mapping file is wrong, or does not cover the data it is applied to."""
+
+
+class InfeasibleError(OvercoatError):
+    """The policy cannot be met within s.
+
+    Attributes
+    ----------
+    unmet : the constraints whose repair would have taken more suppression than allowed
+    suppressed : every item that would have had to be suppressed to meet the whole policy
+    n_items : size of the domain
+    max_suppressed : the s that was given, in percent
+    result : the partial result, with its trace, for study; it cannot be written
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        unmet: Sequence[tuple[str, ...]] = (),
+        suppressed: Sequence[str] = (),
+        n_items: int = 0,
+        max_suppressed: float = 0.0,
+        result: Any = None,
+    ) -> None:
+        super().__init__(message)
+        self.unmet = tuple(unmet)
+        self.suppressed = tuple(suppressed)
+        self.n_items = n_items
+        self.max_suppressed = max_suppressed
+        self.result = result
+
+    @property
+    def needed_percent(self) -> float:
+        """Percent of the domain that would have had to be suppressed."""
+        return 100 * len(self.suppressed) / self.n_items if self.n_items else 0.0
+
+
+class VerificationError(OvercoatError):
+    """A release does not satisfy its policy; `verdict` says where, when there is one."""
+
+    exit_code = 4
+
+    def __init__(self, message: str, verdict: Any = None) -> None:
+        super().__init__(message)
+        self.verdict = verdict
