@@ -1,1 +1,1 @@
-""""""
+"""Measures of what a release costs: pure functions."""

@@ -1,0 +1,61 @@
+"""What an algorithm hands back: the grouping it found, and the trace of how it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Outcome", "Step"]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One merge or suppression; groups are known by their first item.
+
+    Attributes
+    ----------
+    action : what was done
+    group, partner : which groups; partner is -1 for a suppression
+    support : transactions with the union, or with what was suppressed
+    family : position in the policy of the family whose constraint asked for it
+    constraint : the items of that constraint
+    """
+
+    action: Literal["merge", "suppress"]
+    group: int
+    partner: int
+    support: int
+    family: int
+    constraint: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The result of an algorithm.
+
+    Attributes
+    ----------
+    group_of : int32, (M,); the group of each item, -1 where it is suppressed
+    steps : what was done, in order
+    unmet : the constraints whose repair took more suppression than the policy allows; when there
+        are any, the policy was not met within s, and `group_of` shows what it would have taken
+    """
+
+    group_of: NDArray[np.int32]
+    steps: tuple[Step, ...]
+    unmet: tuple[tuple[int, ...], ...] = ()
+
+    def replay(self) -> Iterator[tuple[Step, tuple[int, ...], tuple[int, ...]]]:
+        """Yield each step with the items of its group and of its partner at that time."""
+        members: dict[int, tuple[int, ...]] = {}
+        for step in self.steps:
+            group = members.pop(step.group, (step.group,))
+            partner: tuple[int, ...] = ()
+            if step.action == "merge":
+                partner = members.pop(step.partner, (step.partner,))
+                members[min(step.group, step.partner)] = tuple(sorted(group + partner))
+            yield step, group, partner

@@ -1,0 +1,66 @@
+"""Which part of an unsupported itemset is violated (clause 2 of the privacy definition).
+
+When nobody matches the whole image J, every part of J must match nobody or at least k people.
+The parts that somebody matches are the subsets of what single rows share with J, so everything can
+be read off the rows projected on J.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["worst_part"]
+
+
+def worst_part(
+    table: NDArray[np.uint8], counts: NDArray[np.int64], k: int
+) -> tuple[int, ...] | None:
+    """Return the violated part of largest support, as column numbers; None if no part is violated.
+
+    First in lexicographic order among equals (a prefix first).
+
+    Parameters
+    ----------
+    table : (rows, |J|), which groups of J each row holds
+    counts : (rows,), how many transactions each row stands for
+
+    >>> table = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 1]], np.uint8)
+    >>> worst_part(table, np.array([1, 3, 2]), k=3)
+    (0, 1)
+    """
+    distinct, inverse = np.unique(table, axis=0, return_inverse=True)
+    weights = np.zeros(len(distinct), np.int64)
+    np.add.at(weights, inverse.reshape(-1), counts)
+    if not _any_violated(distinct, weights, k):
+        return None
+    best: tuple[int, tuple[int, ...]] = (0, ())
+
+    def extend(prefix: tuple[int, ...], rows: NDArray[np.int64]) -> None:
+        # Parts are met in lexicographic order. A part below k needs no extension: a larger part
+        # has no more support and comes later. Nothing beats the first of support k - 1.
+        nonlocal best
+        for column in range(prefix[-1] + 1 if prefix else 0, table.shape[1]):
+            holding = rows[distinct[rows, column] > 0]
+            support = int(weights[holding].sum())
+            if support >= k:
+                extend((*prefix, column), holding)
+            elif support > best[0]:
+                best = (support, (*prefix, column))
+            if best[0] == k - 1:
+                return
+
+    extend((), np.arange(len(distinct)))
+    return best[1]
+
+
+def _any_violated(distinct: NDArray[np.uint8], weights: NDArray[np.int64], k: int) -> bool:
+    """Whether some row's share of J is supported by fewer than k."""
+    bits = distinct.astype(np.float32)
+    sizes = bits.sum(axis=1)
+    for start in range(0, len(bits), 256):
+        chunk = bits[start : start + 256]
+        contains = chunk @ bits.T == sizes[start : start + 256, None]  # (chunk, rows)
+        if ((contains @ weights < k) & (sizes[start : start + 256] > 0)).any():
+            return True
+    return False

@@ -1,0 +1,189 @@
+"""Finding the constraint to repair next: unsatisfied, with the largest support of its image.
+
+One finder a family. A finder is asked for its `worst` constraint and told after each repair which
+groups `changed`; it looks again only at constraints that hold one of those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.algorithms.parts import worst_part
+from overcoat.kernels.reference import Grouping
+from overcoat.policy.privacy import BoundAllItemsets, BoundFamily, BoundItemsets
+
+__all__ = ["Finder", "Found", "find", "violated_part"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An unsatisfied constraint: its items, and the support of its image."""
+
+    support: int
+    items: tuple[int, ...]
+
+
+class Finder(Protocol):
+    """Knows which constraints of one family are unsatisfied."""
+
+    def worst(self) -> Found | None:
+        """Return the unsatisfied constraint of largest support, or None if all are satisfied."""
+
+    def changed(self, items: NDArray[np.int32]) -> None:
+        """Take note of the items whose group was merged or suppressed since the last call."""
+
+
+def find(family: BoundFamily, grouping: Grouping, k: int) -> Finder:
+    """Return the finder for a family."""
+    if isinstance(family, BoundItemsets):
+        return ItemsetFinder(family, grouping, k)
+    return AllItemsetsFinder(family, grouping, k)
+
+
+def violated_part(
+    grouping: Grouping, image: NDArray[np.int32], k: int
+) -> NDArray[np.int32] | None:
+    """Return what of an image must be repaired; None when it is satisfied (spec, section 2).
+
+    The whole image when somebody supports it, else its violated part of largest support.
+    """
+    if not len(image):
+        return None
+    support = grouping.support(image)
+    if support >= k:
+        return None
+    if support > 0:
+        return image
+    part = worst_part(*grouping.projections(image), k)
+    return None if part is None else image[list(part)]
+
+
+class ItemsetFinder:
+    """Explicit itemsets.
+
+    The support of an image never falls: a merge or a suppression only adds to the rows that hold
+    it. So an itemset supported by k or more is satisfied for good and leaves.
+    """
+
+    def __init__(self, family: BoundItemsets, grouping: Grouping, k: int) -> None:
+        self._family, self._grouping, self._k = family, grouping, k
+        n = family.n_constraints
+        self._support = np.full(n, -1, np.int64)
+        self._open = np.ones(n, bool)  # not satisfied for good
+        self._clear = np.zeros(n, bool)  # unsupported, and no part violated when last looked at
+        self._heap: list[tuple[int, int]] = []  # (-support, index), stale where it differs
+        # item -> the itemsets that hold it
+        owner = np.repeat(np.arange(n), np.diff(family.offsets))
+        order = np.argsort(family.codes, kind="stable")
+        self._holders = owner[order]
+        self._bounds = np.searchsorted(
+            family.codes[order], np.arange(len(grouping.group_of()) + 1)
+        )
+        self._evaluate(np.arange(n))
+
+    def changed(self, items: NDArray[np.int32]) -> None:
+        """Evaluate again the open itemsets that hold such an item."""
+        held = [self._holders[self._bounds[item] : self._bounds[item + 1]] for item in items]
+        touched = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
+        self._evaluate(touched[self._open[touched]])
+
+    def worst(self) -> Found | None:
+        """Return the first itemset of largest support among the unsatisfied."""
+        while self._heap:
+            minus_support, index = self._heap[0]
+            if self._open[index] and self._support[index] == -minus_support:
+                items = self._family.itemset(index)
+                if minus_support or self._is_violated(index):
+                    return Found(-minus_support, tuple(items.tolist()))
+                self._clear[index] = True
+            heappop(self._heap)
+        return None
+
+    def _evaluate(self, which: NDArray[np.int64]) -> None:
+        family = self._family
+        found = self._grouping.supports(family.offsets, family.codes, which, self._k)
+        self._support[which] = found
+        self._clear[which] = False
+        self._open[which[found >= self._k]] = False
+        below = found < self._k
+        for support, index in zip(found[below].tolist(), which[below].tolist(), strict=True):
+            heappush(self._heap, (-support, index))
+
+    def _is_violated(self, index: int) -> bool:
+        if self._clear[index]:
+            return False
+        image = self._grouping.image(self._family.itemset(index))
+        return violated_part(self._grouping, image, self._k) is not None
+
+
+class AllItemsetsFinder:
+    """All itemsets of m linkable items, never written out.
+
+    They are satisfied exactly when every set of up to m linkable groups (groups with a linkable
+    item) is supported by nobody or by at least k: any such set is part of the image of some
+    m-itemset. The sets are worked through by size: singles, pairs, …, m; within a size by
+    descending support.
+
+    For each size there is a heap with, for each group, the worst violated set it *owns*. At first a
+    group owns the sets that it is the first member of; a group that comes out of a merge owns all
+    sets that hold it. A set that lost a member in a merge is stale: its owner looks for its next
+    one when the stale set reaches the top, which is in time, because what an owner still has is
+    never worse than what it had, and sets with changed members are owned by these.
+    """
+
+    def __init__(self, family: BoundAllItemsets, grouping: Grouping, k: int) -> None:
+        self._grouping, self._k, self._m = grouping, k, family.m
+        self._linkable = family.linkable.astype(np.uint8)
+        # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
+        # merge with a group that was not linkable can break smaller sizes again.
+        self._sizes_settle = family.whole_domain
+        self._merged_at = np.zeros(len(self._linkable), np.int64)  # 0: untouched
+        self._clock = 0
+        self._heaps: list[list[tuple[int, tuple[int, ...], int, int]]] = []
+
+    def changed(self, items: NDArray[np.int32]) -> None:
+        """Look for violated sets with the changed groups, in all sizes looked at so far."""
+        self._clock += 1
+        self._merged_at[items] = self._clock
+        groups = self._grouping.image(items).tolist()
+        for group in groups:
+            self._linkable[group] = self._linkable[self._grouping.members(group)].max()
+        first = len(self._heaps) if self._sizes_settle else 1
+        for size in range(max(first, 1), len(self._heaps) + 1):
+            for group in groups:
+                self._push(size, group)
+
+    def worst(self) -> Found | None:
+        """Return the violated set of largest support, of the smallest size that has any."""
+        for size in range(1, self._m + 1):
+            if size > len(self._heaps):
+                self._heaps.append([])
+                for group in self._grouping.groups().tolist():
+                    self._push(size, group)
+            heap = self._heaps[size - 1]
+            while heap:
+                minus_support, groups, owner, time = heap[0]
+                if self._is_current(groups, time):
+                    return Found(-minus_support, groups)
+                heappop(heap)
+                if self._is_current((owner,), time):
+                    self._push(size, owner)
+        return None
+
+    def _is_current(self, groups: tuple[int, ...], time: int) -> bool:
+        """Whether these are still groups, unchanged since `time`."""
+        return all(
+            self._merged_at[group] <= time and self._grouping.group(group) == group
+            for group in groups
+        )
+
+    def _push(self, size: int, group: int) -> None:
+        above = self._merged_at[group] == 0
+        found = self._grouping.violation(group, size, self._k, above, self._linkable)
+        if found is not None:
+            heappush(self._heaps[size - 1], (-found[0], found[1], group, self._clock))

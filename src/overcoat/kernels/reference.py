@@ -1,0 +1,185 @@
+"""The slow, obvious twin of the compiled kernels: sets of row numbers, nothing else.
+
+Tests hold the two together; it also serves, with a warning, where the compiled one is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Grouping"]
+
+Ints = NDArray[np.integer[Any]]
+
+
+class Grouping:
+    """The rows as they would be published now: which items are merged, which are gone.
+
+    A group is known by its first item in item order, that is by its smallest code. Weighted rows
+    come in once; `merge` and `suppress` change the grouping, everything else only asks.
+
+    Parameters
+    ----------
+    offsets, codes, counts : IN, distinct rows and how often each occurs
+    block_of : IN, (M,); the utility block of each item
+    parent, weight : IN, tree over items and inner nodes and the numerators of its weights
+    """
+
+    def __init__(
+        self,
+        offsets: Ints,
+        codes: Ints,
+        counts: Ints,
+        block_of: Ints,
+        parent: Ints,
+        weight: Ints,
+    ) -> None:
+        self._counts = counts.tolist()
+        self._block_of = block_of.tolist()
+        self._parent, self._weight = parent.tolist(), weight.tolist()
+        n_items = len(self._block_of)
+        self._group_of: list[int] = list(range(n_items))
+        self._members: dict[int, list[int]] = {item: [item] for item in range(n_items)}
+        self._rows: dict[int, set[int]] = {item: set() for item in range(n_items)}
+        for row in range(len(counts)):
+            for code in codes[offsets[row] : offsets[row + 1]].tolist():
+                self._rows[code].add(row)
+
+    # -- asking ---------------------------------------------------------------------------
+
+    def groups(self) -> NDArray[np.int32]:
+        """Return all groups, ascending."""
+        return np.array(sorted(self._members), np.int32)
+
+    def group_of(self) -> NDArray[np.int32]:
+        """Return the group of each item, -1 where it is suppressed; (M,)."""
+        return np.array(self._group_of, np.int32)
+
+    def group(self, item: int) -> int:
+        """Return the group of one item, -1 if it is suppressed."""
+        return self._group_of[item]
+
+    def members(self, group: int) -> NDArray[np.int32]:
+        """Return the items of a group, ascending."""
+        return np.array(sorted(self._members[group]), np.int32)
+
+    def size(self, group: int) -> int:
+        """Return the number of items of a group."""
+        return len(self._members[group])
+
+    def image(self, items: Ints) -> NDArray[np.int32]:
+        """Return the distinct groups of some items, ascending, without the suppressed ones."""
+        return np.array(sorted({self._group_of[item] for item in items} - {-1}), np.int32)
+
+    def has_partner(self, group: int) -> bool:
+        """Whether the block of a group holds another one."""
+        return len(self._block(group)) > 1
+
+    def support(self, groups: Ints) -> int:
+        """Return the number of transactions with all these groups (at least one is given)."""
+        return self._total(set.intersection(*(self._rows[int(group)] for group in groups)))
+
+    def supports(self, offsets: Ints, codes: Ints, which: Ints, limit: int) -> NDArray[np.int64]:
+        """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
+        images = (self.image(codes[offsets[index] : offsets[index + 1]]) for index in which)
+        return np.array(
+            [min(self.support(image), limit) if len(image) else limit for image in images],
+            np.int64,
+        )
+
+    def projections(self, groups: Ints) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the rows that hold any of `groups`, as 0/1 over them, and their counts."""
+        holders = [self._rows[int(group)] for group in groups]
+        rows = sorted(set.union(set(), *holders))
+        table = [[row in holder for holder in holders] for row in rows]
+        return (
+            np.array(table, np.uint8).reshape(len(rows), len(holders)),
+            np.array([self._counts[row] for row in rows], np.int64),
+        )
+
+    def violation(
+        self, group: int, size: int, k: int, above: bool, linkable: NDArray[np.uint8]
+    ) -> tuple[int, tuple[int, ...]] | None:
+        """Return the most supported set of `size` linkable groups that fewer than k support.
+
+        The set holds `group`; its other members come after `group` if `above`. Only sets all of
+        whose proper parts are supported by at least k, or by none, are looked at. First in
+        lexicographic order among equals; None when there is none.
+        """
+        others = [
+            other
+            for other in sorted(self._members)
+            if linkable[other] and (other > group if above else other != group)
+        ]
+        best: tuple[int, tuple[int, ...]] | None = None
+        for rest in combinations(others, size - 1) if linkable[group] else ():
+            groups = tuple(sorted((group, *rest)))
+            support = self.support(np.array(groups, np.int32))
+            if 0 < support < k and (best is None or support > best[0]):
+                best = (support, groups)
+        return best
+
+    def cheapest_partner(
+        self, group: int, weigh: Callable[[int, NDArray[np.int32]], Ints] | None = None
+    ) -> int:
+        """Return the group of the block whose union with `group` has the smallest UL.
+
+        First in item order among equals. `weigh(group, candidates)` gives the numerators of the
+        unions' weights; without it they come from the tree.
+        """
+        candidates = [other for other in self._block(group) if other != group]
+        if weigh is None:
+            numerators = [self._common_weight(group, other) for other in candidates]
+        else:
+            numerators = weigh(group, np.array(candidates, np.int32)).tolist()
+
+        def loss(position: int) -> int:
+            other = candidates[position]
+            size = len(self._members[group]) + len(self._members[other])
+            support = self._total(self._rows[group] | self._rows[other])
+            return ((1 << size) - 1) * numerators[position] * support
+
+        return candidates[min(range(len(candidates)), key=loss)]
+
+    # -- changing -------------------------------------------------------------------------
+
+    def merge(self, one: int, other: int) -> int:
+        """Unite two groups; return the union."""
+        group, gone = min(one, other), max(one, other)
+        for item in self._members[gone]:
+            self._group_of[item] = group
+        self._members[group] += self._members.pop(gone)
+        self._rows[group] |= self._rows.pop(gone)
+        return group
+
+    def suppress(self, group: int) -> None:
+        """Remove a group, with all its items."""
+        for item in self._members.pop(group):
+            self._group_of[item] = -1
+        del self._rows[group]
+
+    # -- helpers --------------------------------------------------------------------------
+
+    def _total(self, rows: set[int]) -> int:
+        return sum(self._counts[row] for row in rows)
+
+    def _block(self, group: int) -> list[int]:
+        block = self._block_of[group]
+        return [other for other in sorted(self._members) if self._block_of[other] == block]
+
+    def _path(self, item: int) -> list[int]:
+        path = [item]
+        while (node := self._parent[path[-1]]) >= 0:
+            path.append(node)
+        return path
+
+    def _common_weight(self, one: int, other: int) -> int:
+        """Return the weight of the closest common ancestor of the items of two groups."""
+        paths = [self._path(item) for item in (*self._members[one], *self._members[other])]
+        common = set.intersection(*map(set, paths))
+        return int(self._weight[next(node for node in paths[0] if node in common)])

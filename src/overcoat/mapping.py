@@ -1,0 +1,244 @@
+"""Mapping: sends each item to its group's label, or to nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat._version import __version__
+from overcoat.data.io.text import read_text
+from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.data.vocabulary import Vocabulary
+from overcoat.errors import MappingError, Problem
+
+__all__ = ["Mapping"]
+
+# Labels list every item of a small group and the first of a large one: the mapping has them all.
+_LISTED = 4
+_SHOWN = 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mapping:
+    """Immutable: each item of the domain goes to one group or to nothing.
+
+    Attributes
+    ----------
+    vocabulary : the items it covers
+    members : the groups, each a tuple of items in item order, by first item
+    labels : the label of each group; a group of one item has that item as its label
+
+    >>> mapping = Mapping.of(Vocabulary("abcd"), [["a", "b"], ["c"]])
+    >>> mapping["b"], mapping["c"], mapping["d"]
+    ('(a|b)', 'c', None)
+    >>> mapping.suppressed
+    ('d',)
+    """
+
+    vocabulary: Vocabulary
+    members: tuple[tuple[str, ...], ...]
+    labels: tuple[str, ...]
+    file: str | None = None
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, groups: Iterable[Sequence[str]]) -> Mapping:
+        """Build from groups of items; the items in none of them are suppressed."""
+        members = sorted(
+            (tuple(sorted(group, key=vocabulary.code)) for group in groups),
+            key=lambda group: vocabulary.code(group[0]),
+        )
+        return cls(vocabulary, tuple(members), _make_labels(vocabulary, members))
+
+    @classmethod
+    def from_codes(cls, vocabulary: Vocabulary, group_of: NDArray[np.int32]) -> Mapping:
+        """Build from the group of each code, -1 where it is suppressed."""
+        members: dict[int, list[str]] = {}
+        for code, group in enumerate(group_of.tolist()):
+            if group >= 0:
+                members.setdefault(group, []).append(vocabulary[code])
+        return cls.of(vocabulary, members.values())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Mapping:
+        """Read a mapping file and check that it is one."""
+        text = read_text(path, error=MappingError)
+        try:
+            content = json.loads(text, object_pairs_hook=_without_repeats)
+        except json.JSONDecodeError as error:
+            raise MappingError(f"not JSON: {error.msg}", str(path), error.lineno) from None
+        except ValueError as error:
+            raise MappingError(str(error), str(path)) from None
+        return cls.from_json(content, file=str(path))
+
+    @classmethod
+    def from_json(cls, content: Any, *, file: str | None = None) -> Mapping:
+        """Build from the content of a mapping file; see `to_json`."""
+        match content:
+            case {"items": dict() as items, "groups": dict() as groups}:
+                pass
+            case _:
+                raise MappingError('expected {"items": {…}, "groups": {…}}', file)
+        problems = [Problem(message, file) for message in _faults(items, groups)]
+        if problems:
+            raise MappingError(problems)
+        vocabulary = Vocabulary(items)
+        order = sorted(groups, key=lambda label: min(map(vocabulary.code, groups[label])))
+        members = tuple(tuple(sorted(groups[label], key=vocabulary.code)) for label in order)
+        return cls(vocabulary, members, tuple(order), file)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the content of the mapping file, in item order."""
+        return {
+            "overcoat": __version__,
+            "items": {item: self[item] for item in self.vocabulary},
+            "groups": self.groups,
+        }
+
+    def dumps(self) -> str:
+        """Return the text of the mapping file: one item a line, one group a line."""
+
+        def block(entries: dict[str, Any]) -> str:
+            lines = (
+                f"    {json.dumps(key, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
+                for key, value in entries.items()
+            )
+            return "{\n" + ",\n".join(lines) + "\n  }" if entries else "{}"
+
+        content = self.to_json()
+        return (
+            "{\n"
+            f'  "overcoat": {json.dumps(content["overcoat"])},\n'
+            f'  "items": {block(content["items"])},\n'
+            f'  "groups": {block(content["groups"])}\n'
+            "}\n"
+        )
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """The items of each label."""
+        return dict(zip(self.labels, self.members, strict=True))
+
+    @cached_property
+    def _label_of(self) -> dict[str, str]:
+        return {
+            item: label
+            for label, group in zip(self.labels, self.members, strict=True)
+            for item in group
+        }
+
+    @cached_property
+    def suppressed(self) -> tuple[str, ...]:
+        """The items that are sent to nothing."""
+        return tuple(item for item in self.vocabulary if item not in self._label_of)
+
+    @property
+    def merged(self) -> tuple[tuple[str, ...], ...]:
+        """The groups of two or more items."""
+        return tuple(group for group in self.members if len(group) > 1)
+
+    def __getitem__(self, item: str) -> str | None:
+        if item not in self.vocabulary:
+            raise KeyError(item)
+        return self._label_of.get(item)
+
+    def apply(self, data: Transactions) -> Transactions:
+        """Return `data` with each item replaced by its group's label, once per transaction.
+
+        >>> mapping = Mapping.of(Vocabulary("abcd"), [["a", "b"], ["c"]])
+        >>> list(mapping.apply(Transactions.of([{"a", "b"}, {"a", "c", "d"}, {"d"}])))
+        [((), 1), (('(a|b)',), 1), (('(a|b)', 'c'), 1)]
+        """
+        unknown = [item for item in data.vocabulary if item not in self.vocabulary]
+        if unknown:
+            raise MappingError(
+                Problem(f"item {item!r} of the data is not in the mapping", self.file)
+                for item in unknown
+            )
+        builder = TransactionsBuilder(keep_order=True)
+        label_of = [self._label_of.get(item) for item in data.vocabulary]
+        code_of = np.array([-1 if x is None else builder.code(x) for x in label_of], np.int64)
+        recoded = code_of[data.codes]  # (occurrences,)
+        kept = recoded >= 0
+        offsets = np.concatenate([[0], np.cumsum(kept)])[data.offsets]
+        builder.add_rows(offsets, recoded[kept])
+        published = builder.build()  # positions: the published row of each distinct row
+        became = published.positions
+        assert became is not None
+        counts = np.zeros(published.n_distinct, np.int64)
+        np.add.at(counts, became, data.counts)
+        positions = None if data.positions is None else became[data.positions]
+        return replace(published, counts=counts, positions=positions, layout=data.layout)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Mapping)
+            and self.vocabulary == other.vocabulary
+            and self.groups == other.groups
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return (
+            f"Mapping({len(self.vocabulary)} items, {len(self.merged)} groups of two or more, "
+            f"{len(self.suppressed)} suppressed)"
+        )
+
+
+def _make_labels(vocabulary: Vocabulary, members: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return a label for each group, none equal to another or to an item that is not its own."""
+    used = set(vocabulary)
+    labels = []
+    for group in members:
+        if len(group) == 1:
+            labels.append(group[0])
+            continue
+        shown = group if len(group) <= _LISTED else (*group[:_SHOWN], f"+{len(group) - _SHOWN}")
+        stem = label = "(" + "|".join(shown) + ")"
+        number = 1
+        while label in used:
+            number += 1
+            label = f"{stem}#{number}"
+        used.add(label)
+        labels.append(label)
+    return tuple(labels)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object, refusing repeated keys: JSON readers would silently keep the last."""
+    content = dict(pairs)
+    if len(content) < len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {repeated!r} stands twice")
+    return content
+
+
+def _faults(items: dict[str, Any], groups: dict[str, Any]) -> list[str]:
+    """Return what is wrong between `items` and `groups`; nothing when they agree."""
+    faults = []
+    owner: dict[str, str] = {}
+    for label, members in groups.items():
+        if not isinstance(members, list) or not members:
+            faults.append(f"group {label!r} must list its items")
+            continue
+        for item in members:
+            if not isinstance(item, str) or item not in items:
+                faults.append(f"group {label!r} has {item!r}, which is no item of the mapping")
+            elif owner.setdefault(item, label) != label or members.count(item) > 1:
+                faults.append(f"item {item!r} is in a group twice or in two groups")
+        if label in items and members != [label]:
+            faults.append(f"label {label!r} is also the name of an item outside that group")
+    for item, label in items.items():
+        if label is not None and not isinstance(label, str):
+            faults.append(f"the label of {item!r} must be a string or null, not {label!r}")
+        elif owner.get(item) != label:
+            faults.append(f"item {item!r} has label {label!r}, but groups say {owner.get(item)!r}")
+    return faults

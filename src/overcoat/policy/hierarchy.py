@@ -1,0 +1,186 @@
+"""Hierarchies: trees over items, read from files of paths ``leaf;parent;…;root``."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.data.io.text import read_text
+from overcoat.data.vocabulary import Vocabulary, item_order
+from overcoat.errors import PolicyError, Problem
+
+__all__ = ["Hierarchy", "Tree"]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A rooted tree over the items of a domain, as arrays.
+
+    Nodes 0 … M-1 are the items themselves, by code; inner nodes follow; the root comes last.
+
+    Attributes
+    ----------
+    parent : int32, (n_nodes,); the parent of each node, -1 for the root
+    weight : int64, (n_nodes,); numerator of the weight of a group whose closest common
+        ancestor is the node
+    denominator : what the numerators are divided by
+    names : names of the inner nodes, in the order of their numbers
+    """
+
+    parent: NDArray[np.int32]
+    weight: NDArray[np.int64]
+    denominator: int
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def star(cls, n_items: int) -> Tree:
+        """Return the tree that weighs every group with 1: all items right below the root."""
+        parent = np.full(n_items + 1, n_items, np.int32)
+        parent[-1] = -1
+        return cls(parent, np.ones(n_items + 1, np.int64), 1, ("*",))
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A tree over items: each leaf with its ancestors, from its parent up to the root.
+
+    Leaves and inner nodes have names of their own: a leaf ``042`` may stand below a node ``042``.
+
+    >>> tree = Hierarchy.of([("a", "abc", "*"), ("b", "abc", "*"), ("d", "defgh", "*")])
+    >>> tree.ancestors["a"]
+    ('abc', '*')
+    """
+
+    ancestors: dict[str, tuple[str, ...]]
+    file: str | None = None
+
+    @classmethod
+    def of(cls, paths: Iterable[Sequence[str]]) -> Hierarchy:
+        """Build from paths, each from a leaf up to the root."""
+        return cls._checked(((number, tuple(path)) for number, path in enumerate(paths, 1)), None)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Hierarchy:
+        """Read a file with one path a line, ``leaf;parent;…;root`` (``.gz`` too)."""
+        reader = csv.reader(io.StringIO(read_text(path, error=PolicyError), ""), delimiter=";")
+        rows = [(reader.line_num, tuple(field.strip() for field in row)) for row in reader]
+        paths = [(number, row) for number, row in rows if any(row)]
+        return cls._checked(paths, str(path))
+
+    @classmethod
+    def balanced(cls, items: Iterable[str], fanout: int = 5) -> Hierarchy:
+        """Build a balanced hierarchy over `items` in item order.
+
+        Runs of `fanout` neighbours share a parent, runs of `fanout` parents a grandparent, and
+        so on up to one root.
+
+        >>> Hierarchy.balanced(["1", "2", "3", "4", "5"], fanout=2).ancestors["5"]
+        ('1.2', '2.1', '*')
+        """
+        if fanout < 2:
+            raise PolicyError(f"the fan-out of a hierarchy must be at least 2, not {fanout}")
+        ordered = item_order(items)
+        ancestors: dict[str, tuple[str, ...]] = {}
+        for position, leaf in enumerate(ordered):
+            path, number, width, level = [], position, len(ordered), 0
+            while width > fanout:
+                number, width, level = number // fanout, -(-width // fanout), level + 1
+                path.append(f"{level}.{number}")
+            ancestors[leaf] = (*path, "*")
+        return cls(ancestors)
+
+    @classmethod
+    def _checked(
+        cls, rows: Iterable[tuple[int, tuple[str, ...]]], file: str | None
+    ) -> Hierarchy:
+        """Check that the numbered paths form one tree; report everything that does not."""
+        problems: list[Problem] = []
+        ancestors: dict[str, tuple[str, ...]] = {}
+        parents: dict[str, tuple[str | None, int]] = {}  # inner node -> its parent, line
+        root: tuple[str, int] | None = None
+        for number, path in rows:
+
+            def complain(message: str, number: int = number) -> None:
+                problems.append(Problem(message, file, number))
+
+            if len(path) < 2:
+                complain("a path needs at least a leaf and a root: leaf;parent;…;root")
+                continue
+            if not all(path):
+                complain("empty name in the path " + ";".join(path))
+                continue
+            leaf, *above = path
+            if len(set(above)) < len(above):
+                complain(f"a node stands twice on the path of {leaf!r}")
+                continue
+            if leaf in ancestors:
+                complain(f"leaf {leaf!r} has a path already")
+                continue
+            if root is None:
+                root = (above[-1], number)
+            elif above[-1] != root[0]:
+                complain(
+                    f"the path ends in {above[-1]!r}, but the root is {root[0]!r} "
+                    f"(line {root[1]}); end every path with the same root"
+                )
+                continue
+            ancestors[leaf] = tuple(above)
+            for node, parent in zip(above, [*above[1:], None], strict=True):
+                known, line = parents.setdefault(node, (parent, number))
+                if known != parent:
+                    complain(f"node {node!r} has parent {known!r} in line {line}, here {parent!r}")
+        if not ancestors and not problems:
+            problems.append(Problem("the hierarchy is empty", file, 1 if file else None))
+        if problems:
+            raise PolicyError(problems)
+        return cls(ancestors, file)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self.ancestors
+
+    def tree(self, vocabulary: Vocabulary) -> Tree:
+        """Return the tree restricted to the domain; weights are leaf counts / M (spec: w).
+
+        Items of the hierarchy that never occur count nowhere.
+        """
+        missing = [item for item in vocabulary if item not in self.ancestors]
+        if missing:
+            inner = {node for path in self.ancestors.values() for node in path}
+            raise PolicyError(
+                Problem(
+                    f"item {item!r} of the data is not in the hierarchy"
+                    + (" (it is an inner node there, not a leaf)" if item in inner else ""),
+                    self.file,
+                )
+                for item in missing
+            )
+        # Root last, parents after children: a node is numbered by its height above the root.
+        depth: dict[str, int] = {}
+        up: dict[str, str | None] = {}
+        for item in vocabulary:
+            path = self.ancestors[item]
+            for height, node in enumerate(reversed(path)):
+                depth[node] = height
+            up |= zip(path, [*path[1:], None], strict=True)
+        nodes = sorted(depth, key=lambda node: -depth[node])
+        first = len(vocabulary)
+        number = {node: first + position for position, node in enumerate(nodes)}
+        parent = np.full(first + len(nodes), -1, np.int32)
+        leaves = np.zeros(first + len(nodes), np.int64)
+        leaves[:first] = 1
+        for code, item in enumerate(vocabulary):
+            parent[code] = number[self.ancestors[item][0]]
+        for node in nodes:
+            above = up[node]
+            if above is not None:
+                parent[number[node]] = number[above]
+        for node in range(first + len(nodes)):
+            if parent[node] >= 0:
+                leaves[parent[node]] += leaves[node]
+        return Tree(parent, leaves, max(first, 1), tuple(nodes))

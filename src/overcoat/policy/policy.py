@@ -1,0 +1,189 @@
+"""A whole policy: what must not identify anyone, what must stay true, and how to get there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.data.transactions import Transactions
+from overcoat.data.vocabulary import Vocabulary
+from overcoat.errors import PolicyError, Problem
+from overcoat.policy.hierarchy import Hierarchy, Tree
+from overcoat.policy.privacy import BoundFamily, Family
+from overcoat.policy.sets import Domain, Lint
+from overcoat.policy.utility import BoundUtility, Utility
+from overcoat.policy.weights import CallableWeights, Distances, TreeWeights, Weights
+
+__all__ = ["BoundPolicy", "Policy"]
+
+WeightsLike = Distances | Callable[[frozenset[str]], float]
+Penalties = Mapping[str, float] | Callable[[str], float]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPolicy:
+    """A policy over the codes of one domain, checked: what algorithms and verification take.
+
+    Attributes
+    ----------
+    k : the least number of people an itemset must match, if anybody
+    max_suppressed : s, in percent of the domain
+    budget : how many items may be suppressed
+    families, utility, weights : bound to the domain
+    hierarchy : the hierarchy as a tree over the domain, if one was given
+    penalties : Y, the loss of suppressing each item; float64, (M,)
+    notes : what the user should know although it is no error
+    """
+
+    k: int
+    max_suppressed: float
+    budget: int
+    families: tuple[BoundFamily, ...]
+    utility: BoundUtility
+    weights: Weights
+    hierarchy: Tree | None
+    penalties: NDArray[np.float64]
+    vocabulary: Vocabulary
+    algorithm: str
+    notes: tuple[Problem, ...]
+
+    @property
+    def n_constraints(self) -> int:
+        """How many privacy constraints there are in all."""
+        return sum(family.n_constraints for family in self.families)
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """Everything the owner of the data states, not yet bound to data.
+
+    Parameters
+    ----------
+    k : an itemset must match at least k people, or nobody
+    privacy : the families whose itemsets must
+    utility : which items may be merged; by default all with all
+    max_suppressed : s, how many percent of the domain may be suppressed
+    hierarchy : gives weights, and the groups of methods that need one
+    weights : a `Distances` table or a function of a frozenset of items, instead of the hierarchy
+    penalties : Y of suppressed items, a mapping or a function; by default the support / N
+    algorithm : the method
+    known : further items that policies may name although they do not occur
+    ignore_unknown : let policies name any item
+    problems : errors found while reading the policy's files, raised when it is bound, together
+        with whatever else is wrong
+    """
+
+    k: int
+    privacy: tuple[Family, ...]
+    utility: Utility = field(default_factory=Utility)
+    max_suppressed: float = 0.5
+    hierarchy: Hierarchy | Callable[[Vocabulary], Hierarchy] | None = None
+    weights: WeightsLike | None = None
+    penalties: Penalties | None = None
+    algorithm: str = "coat"
+    known: Container[str] = ()
+    ignore_unknown: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    def bind(self, data: Transactions) -> BoundPolicy:
+        """Check the policy against `data`, raising all its problems at once."""
+        lint = Lint(errors=list(self.problems))
+        k = self.k
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            lint.error(f"k must be a whole number of at least 1, not {k!r}")
+            k = 1
+        if not self.privacy and not self.problems:
+            lint.error("no privacy constraint was given: nothing would be protected")
+        if k == 1:
+            lint.note("k = 1 protects nobody: every itemset that matches someone passes")
+        domain = Domain(
+            data.vocabulary,
+            int(data.lengths.max(initial=0)),
+            data.layout.sep if data.layout and data.layout.format == "basket" else "",
+            self.known,
+            self.ignore_unknown,
+        )
+        budget = _budget(self.max_suppressed, data.n_items, lint)
+        families = []
+        for family in self.privacy:
+            if not isinstance(family, Family):
+                lint.error(f"{family!r} is not a family; use Itemsets, AllItemsets or Pgen")
+                continue
+            families.append(family.bind(data, domain, int(k), lint))
+        utility = self.utility.bind(domain, lint)
+        tree = self._tree(data.vocabulary, lint)
+        weights = self._weights(data.vocabulary, tree)
+        penalties = _penalties(self.penalties, data, lint)
+        lint.raise_errors()
+        return BoundPolicy(
+            k=int(k),
+            max_suppressed=float(self.max_suppressed),
+            budget=budget,
+            families=tuple(families),
+            utility=utility,
+            weights=weights,
+            hierarchy=tree,
+            penalties=penalties,
+            vocabulary=data.vocabulary,
+            algorithm=self.algorithm,
+            notes=tuple(dict.fromkeys(lint.notes)),
+        )
+
+    def _tree(self, vocabulary: Vocabulary, lint: Lint) -> Tree | None:
+        hierarchy = self.hierarchy
+        if hierarchy is None:
+            return None
+        if not isinstance(hierarchy, Hierarchy):
+            hierarchy = hierarchy(vocabulary)
+        try:
+            return hierarchy.tree(vocabulary)
+        except PolicyError as error:
+            lint.errors.extend(error.problems)
+            return None
+
+    def _weights(self, vocabulary: Vocabulary, tree: Tree | None) -> Weights:
+        if isinstance(self.weights, Distances):
+            return self.weights.bind(vocabulary)
+        if self.weights is not None:
+            return CallableWeights(self.weights, vocabulary)
+        return TreeWeights(tree or Tree.star(len(vocabulary)))
+
+
+def _budget(max_suppressed: Any, n_items: int, lint: Lint) -> int:
+    """Return how many items s percent of the domain are, exactly."""
+    s = max_suppressed
+    if (
+        isinstance(s, bool)
+        or not isinstance(s, (Real, np.number))
+        or not math.isfinite(s)
+        or not 0 <= s <= 100
+    ):
+        lint.error(f"max_suppressed (s) is a percentage from 0 to 100, not {s!r}")
+        return 0
+    # 0.1 means one tenth of a percent, not the double nearest to it.
+    return math.floor(Fraction(str(s)) * n_items / 100)
+
+
+def _penalties(
+    penalties: Penalties | None, data: Transactions, lint: Lint
+) -> NDArray[np.float64]:
+    values: NDArray[np.float64] = data.supports / max(data.n_transactions, 1)
+    if penalties is None:
+        return values
+    items: Iterable[str] = penalties if isinstance(penalties, Mapping) else data.vocabulary
+    look_up = penalties.__getitem__ if isinstance(penalties, Mapping) else penalties
+    for item in items:
+        code = data.vocabulary.get(item)
+        value = look_up(item)
+        if not isinstance(value, (Real, np.number)) or not 0 <= value < math.inf:
+            lint.error(f"the penalty of {item!r} must be a number of at least 0, not {value!r}")
+        elif code is not None:
+            values[code] = value
+    return values

@@ -1,0 +1,388 @@
+"""Verification by the definitions, apart from the algorithms.
+
+Shares no code with `algorithms` or `kernels`: it takes the original, the released rows, the mapping
+and the policy, and works out by other means (sparse matrix products, set arithmetic) whether
+everything holds. A release exists only when this says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.data.transactions import Transactions
+from overcoat.mapping import Mapping
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets
+
+__all__ = ["Verdict", "Violation", "verify"]
+
+Kind = Literal["mapping", "rows", "privacy", "utility", "suppression"]
+
+# How many violations of each kind a verdict lists; it counts all of them.
+LISTED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One thing that does not hold.
+
+    Attributes
+    ----------
+    kind : which promise is broken
+    message : what is wrong, for people
+    itemset : the labels concerned
+    support : how many released transactions hold them, where that is the point
+    constraint : the family or the utility set concerned
+    """
+
+    kind: Kind
+    message: str
+    itemset: tuple[str, ...] = ()
+    support: int | None = None
+    constraint: str | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a release satisfies its policy, and what shows it.
+
+    Attributes
+    ----------
+    ok : everything holds
+    violations : what does not, at most 20 of each kind
+    n_violations : how many there are of each kind
+    largest_k : the largest k for which all privacy constraints hold; None when any k would do
+    n_suppressed, suppressed_percent : items of the domain that are gone
+    """
+
+    ok: bool
+    violations: tuple[Violation, ...]
+    n_violations: dict[str, int]
+    largest_k: int | None
+    n_suppressed: int
+    suppressed_percent: float
+
+
+@dataclass
+class _Findings:
+    listed: dict[str, list[Violation]] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def add(self, kind: Kind, make: Callable[[], Violation]) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        if self.counts[kind] <= LISTED:
+            self.listed.setdefault(kind, []).append(make())
+
+    def say(self, kind: Kind, message: str, **details: Any) -> None:
+        self.add(kind, lambda: Violation(kind, message, **details))
+
+
+def verify(
+    data: Transactions, released: Transactions, mapping: Mapping, policy: BoundPolicy
+) -> Verdict:
+    """Check a release against the original, its mapping and the policy.
+
+    Parameters
+    ----------
+    data : the original
+    released : the released rows, over labels
+    mapping : what the release claims to have applied
+    policy : bound to `data`
+
+    >>> from overcoat.policy.policy import Policy
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"a", "b"}])
+    >>> untouched = Mapping.of(data.vocabulary, [["a"], ["b"]])
+    >>> policy = Policy(3, (AllItemsets(2),)).bind(data)
+    >>> verdict = verify(data, data, untouched, policy)
+    >>> verdict.ok, verdict.largest_k, verdict.violations[0].message
+    (False, 2, '{a, b} is supported by 2, fewer than k = 3')
+    """
+    findings = _Findings()
+    _check_mapping(data, mapping, findings)
+    _check_rows(data, released, mapping, findings)
+    largest_k = _check_privacy(data, released, mapping, policy, findings)
+    _check_utility(mapping, policy, findings)
+    n_suppressed = _check_suppression(data, mapping, policy, findings)
+    return Verdict(
+        ok=not findings.counts,
+        violations=tuple(v for kind in findings.listed.values() for v in kind),
+        n_violations=findings.counts,
+        largest_k=largest_k,
+        n_suppressed=n_suppressed,
+        suppressed_percent=100 * n_suppressed / max(data.n_items, 1),
+    )
+
+
+# -- the mapping is one, and the rows are the image of the data ---------------------------------
+
+
+def _check_mapping(data: Transactions, mapping: Mapping, findings: _Findings) -> None:
+    """Each item of the data has exactly one group or none; labels are unmistakable."""
+    for item in data.vocabulary:
+        if item not in mapping.vocabulary:
+            findings.say("mapping", f"item {item!r} is not in the mapping", itemset=(item,))
+    seen: set[str] = set()
+    for members in mapping.members:
+        for item in members:
+            if item in seen:
+                findings.say("mapping", f"item {item!r} is in two groups", itemset=(item,))
+            seen.add(item)
+    if len(set(mapping.labels)) < len(mapping.labels):
+        findings.say("mapping", "two groups have the same label")
+    for label, members in zip(mapping.labels, mapping.members, strict=True):
+        if label in mapping.vocabulary and members != (label,):
+            findings.say(
+                "mapping",
+                f"the label {label!r} is also the name of an item that is not its group",
+                itemset=(label,),
+            )
+
+
+def _check_rows(
+    data: Transactions, released: Transactions, mapping: Mapping, findings: _Findings
+) -> None:
+    """The released rows are the original ones with each item replaced by its label."""
+    label_of = {item: label for label, group in mapping.groups.items() for item in group}
+    known = {label: number for number, label in enumerate(sorted(set(label_of.values())))}
+    strange = [label for label in released.vocabulary if label not in known]
+    for label in strange:
+        findings.say("rows", f"the release holds {label!r}, which is no label", itemset=(label,))
+    names = [*known, *strange]
+    known |= {label: len(known) + number for number, label in enumerate(strange)}
+
+    became = np.array([known.get(label_of.get(item, ""), -1) for item in data.vocabulary], np.int64)
+    held = np.array([known[label] for label in released.vocabulary], np.int64)
+    expected = _count_rows(data, became)
+    found = _count_rows(released, held)
+    for row, count in expected.items() | found.items():
+        wanted, there = expected.get(row, 0), found.get(row, 0)
+        if wanted == there or count != (wanted or there):
+            continue  # equal, or seen with its other count already
+        labels = tuple(names[code] for code in np.frombuffer(row, np.int64).tolist())
+        shown = "{" + ", ".join(labels) + "}"
+        findings.say(
+            "rows",
+            f"the row {shown} is released {there} times, the data give it {wanted} times",
+            itemset=labels,
+            support=there,
+        )
+
+
+def _count_rows(transactions: Transactions, recode: NDArray[np.int64]) -> dict[bytes, int]:
+    """Return each recoded row (ascending, distinct codes, as bytes) with how often it occurs."""
+    rows = np.repeat(np.arange(transactions.n_distinct), transactions.lengths)
+    codes = recode[transactions.codes]
+    rows, codes = rows[codes >= 0], codes[codes >= 0]
+    order = np.lexsort((codes, rows))
+    rows, codes = rows[order], codes[order]
+    first = np.ones(len(codes), bool)
+    first[1:] = (rows[1:] != rows[:-1]) | (codes[1:] != codes[:-1])
+    rows, codes = rows[first], codes[first]
+    bounds = np.searchsorted(rows, np.arange(transactions.n_distinct + 1)) * 8
+    raw = codes.tobytes()
+    counted: dict[bytes, int] = {}
+    for start, stop, count in zip(
+        bounds[:-1].tolist(), bounds[1:].tolist(), transactions.counts.tolist(), strict=True
+    ):
+        row = raw[start:stop]
+        counted[row] = counted.get(row, 0) + count
+    return counted
+
+
+# -- privacy: every itemset matches at least k people, or nobody --------------------------------
+
+
+class _Released:
+    """The released rows as a sparse matrix, rows by labels."""
+
+    def __init__(self, released: Transactions) -> None:
+        from scipy.sparse import csr_array
+
+        self.labels = released.vocabulary
+        self.counts = released.counts
+        shape = (released.n_distinct, released.n_items)
+        ones = np.ones(len(released.codes), np.int64)
+        self.rows = csr_array((ones, released.codes, released.offsets), shape=shape)
+        columns = self.rows.tocsc()
+        self.holders = np.split(columns.indices, columns.indptr[1:-1]) if shape[1] else []
+
+    def holding(self, image: tuple[int, ...]) -> NDArray[Any]:
+        """Return the rows that hold all labels of an image, rarest label first."""
+        holders = sorted((self.holders[label] for label in image), key=len)
+        rows = holders[0]
+        for more in holders[1:]:
+            rows = rows[np.isin(rows, more, assume_unique=True, kind="table" if len(more) else None)]
+        return rows
+
+    def support(self, image: tuple[int, ...]) -> int:
+        return int(self.counts[self.holding(image)].sum())
+
+
+def _check_privacy(
+    data: Transactions,
+    released: Transactions,
+    mapping: Mapping,
+    policy: BoundPolicy,
+    findings: _Findings,
+) -> int | None:
+    """Check every family; return the largest k for which all of them hold."""
+    rows = _Released(released)
+    # The released label of each item; -1 when it is suppressed. A label that should be there and
+    # is not is reported with the rows; here it makes an image that nobody supports.
+    label_of = {item: label for label, group in mapping.groups.items() for item in group}
+    absent = released.n_items
+    image_of = np.array(
+        [
+            -1
+            if (label := label_of.get(item)) is None
+            else absent if (code := released.vocabulary.get(label)) is None else code
+            for item in data.vocabulary
+        ],
+        np.int64,
+    )
+    largest: int | None = None
+    for family in policy.families:
+        if isinstance(family, BoundItemsets):
+            weakest = _weakest_of_itemsets(family, rows, image_of, absent)
+        else:
+            weakest = _weakest_of_all(family, rows, image_of, absent)
+        for support, image in weakest:
+            largest = support if largest is None else min(largest, support)
+            if support < policy.k:
+                labels = tuple(rows.labels[label] for label in image)
+                shown = "{" + ", ".join(labels) + "}"
+                findings.say(
+                    "privacy",
+                    f"{shown} is supported by {support}, fewer than k = {policy.k}",
+                    itemset=labels,
+                    support=support,
+                    constraint=family.title,
+                )
+    return largest
+
+
+Weakest = Iterator[tuple[int, tuple[int, ...]]]
+
+
+def _weakest_of_itemsets(
+    family: BoundItemsets, rows: _Released, image_of: NDArray[np.int64], absent: int
+) -> Weakest:
+    """Yield, for each distinct image, the largest k it allows and the part that sets it.
+
+    That k is the support of the image, or if nobody supports it the least support among the parts
+    that somebody supports: these are the subsets of what single rows share with the image.
+    """
+    images: dict[tuple[int, ...], None] = {}
+    for index in range(family.n_constraints):
+        image = set(image_of[family.itemset(index)].tolist()) - {-1}
+        images[tuple(sorted(image))] = None
+    for image in images:
+        present = tuple(label for label in image if label != absent)
+        if not present:
+            continue
+        if len(present) == len(image) and (support := rows.support(image)):
+            yield support, image
+            continue
+        some = np.unique(np.concatenate([rows.holders[label] for label in present]))
+        table = rows.rows[some][:, list(present)].toarray().astype(bool)
+        shares = {
+            tuple(label for label, held in zip(present, row, strict=True) if held)
+            for row in np.unique(table, axis=0).tolist()
+        }
+        yield min((rows.support(share), share) for share in shares if share)
+
+
+def _weakest_of_all(
+    family: BoundAllItemsets, rows: _Released, image_of: NDArray[np.int64], absent: int
+) -> Weakest:
+    """Yield the sets of up to m linkable labels that somebody supports, the least supported ones.
+
+    Every m-itemset is satisfied for k exactly when each set of at most m linkable labels is
+    supported by nobody or by at least k: each such set is part of the image of an m-itemset.
+    """
+    linkable = np.unique(image_of[family.linkable])
+    linkable = linkable[(linkable >= 0) & (linkable != absent)]
+    if not len(linkable) or family.m == 0:
+        return
+    matrix = rows.rows[:, linkable]
+    yield from _weakest_sets(matrix, rows.counts, linkable, (), family.m)
+
+
+def _weakest_sets(
+    matrix: Any, counts: NDArray[np.int64], labels: NDArray[np.int64], prefix: tuple[int, ...], m: int
+) -> Weakest:
+    """Yield supports of the sets prefix + up to m of the labels, in the rows that hold prefix.
+
+    Not all of them: from each product of matrices only the entries that matter for a verdict,
+    those with the least support and all that come with it.
+    """
+    supports = counts @ matrix  # (labels,)
+    for column in np.flatnonzero(supports):
+        yield int(supports[column]), (*prefix, int(labels[column]))
+    if m == 2:
+        weighted = matrix.multiply(counts[:, None]).tocsr()
+        pairs = (matrix.T @ weighted).tocoo()
+        upper = pairs.row < pairs.col
+        for support, one, other in zip(
+            pairs.data[upper].tolist(), pairs.row[upper], pairs.col[upper], strict=True
+        ):
+            yield int(support), (*prefix, int(labels[one]), int(labels[other]))
+    elif m > 2:
+        columns = matrix.tocsc()
+        for column in np.flatnonzero(supports).tolist():
+            held = columns.indices[columns.indptr[column] : columns.indptr[column + 1]]
+            inside = matrix[held][:, column + 1 :]
+            some = np.flatnonzero(np.diff(inside.tocsc().indptr))
+            yield from _weakest_sets(
+                inside[:, some],
+                counts[held],
+                labels[column + 1 :][some],
+                (*prefix, int(labels[column])),
+                m - 1,
+            )
+
+
+# -- utility ------------------------------------------------------------------------------------
+
+
+def _check_utility(mapping: Mapping, policy: BoundPolicy, findings: _Findings) -> None:
+    """Every group lies inside one block."""
+    utility = policy.utility
+    for label, members in mapping.groups.items():
+        codes = [code for item in members if (code := policy.vocabulary.get(item)) is not None]
+        blocks = sorted({int(utility.block_of[code]) for code in codes})
+        if len(blocks) > 1:
+            names = [
+                utility.named[block].name if block < len(utility.named) else "the rest"
+                for block in blocks
+            ]
+            findings.say(
+                "utility",
+                f"the group {label} reaches across {', '.join(dict.fromkeys(names))}",
+                itemset=members,
+                constraint=names[0],
+            )
+
+
+def _check_suppression(
+    data: Transactions, mapping: Mapping, policy: BoundPolicy, findings: _Findings
+) -> int:
+    """At most s percent of the domain is suppressed; return how many items are."""
+    kept = {item for members in mapping.members for item in members}
+    gone = tuple(item for item in data.vocabulary if item not in kept)
+    if 100 * len(gone) > Fraction(str(policy.max_suppressed)) * data.n_items:
+        percent = 100 * len(gone) / data.n_items
+        findings.say(
+            "suppression",
+            f"{len(gone)} of {data.n_items} items are suppressed ({percent:.4g} %), "
+            f"more than s = {policy.max_suppressed:g} %",
+            itemset=gone[:LISTED],
+        )
+    return len(gone)

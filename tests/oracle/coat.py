@@ -1,0 +1,128 @@
+"""Spec 5 to the letter: COAT for explicit itemsets, everything recomputed at each step."""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from .definitions import (
+    Group,
+    Itemset,
+    Percent,
+    Rows,
+    Weight,
+    domain_of,
+    image,
+    item_order,
+    loss,
+    publish,
+    satisfied,
+    subsets,
+    support,
+    suppressed_items,
+    suppression_ok,
+    unit_weight,
+)
+
+Merge: TypeAlias = tuple[Literal["merge"], Group, Group, Itemset]
+Suppression: TypeAlias = tuple[Literal["suppress"], Group, Itemset]
+Trace: TypeAlias = list[Merge | Suppression]
+
+
+class Infeasible(Exception):  # noqa: N818
+    """More than s percent of the domain would have to be suppressed."""
+
+    def __init__(self, suppressed: Itemset, trace: Trace) -> None:
+        super().__init__(f"suppressed too much: {sorted(suppressed)}")
+        self.suppressed = suppressed
+        self.trace = trace
+
+
+def coat(  # noqa: PLR0917
+    rows: Rows,
+    constraints: Sequence[Itemset],
+    blocks: Sequence[Group],
+    k: int,
+    s: Percent,
+    weight: Weight = unit_weight,
+) -> tuple[dict[str, Group | None], Trace]:
+    """Anonymize; return the mapping and the steps that led to it, or raise Infeasible."""
+    run = _Run(rows, blocks, k, s, weight)
+    while unsatisfied := [p for p in constraints if not run.is_satisfied(p)]:
+        # "p, unsatisfied, with the largest support of its image"; max takes the first of equals
+        p = max(unsatisfied, key=lambda q: run.sup(image(q, run.mapping)))
+        while not run.is_satisfied(p):
+            run.repair(p)
+    return run.mapping, run.trace
+
+
+class _Run:
+    def __init__(
+        self, rows: Rows, blocks: Sequence[Group], k: int, s: Percent, weight: Weight
+    ) -> None:
+        self.rows, self.blocks, self.k, self.s, self.weight = rows, blocks, k, s, weight
+        in_order = item_order(domain_of(rows))
+        self.rank = {item: position for position, item in enumerate(in_order)}
+        self.mapping: dict[str, Group | None] = {item: frozenset([item]) for item in in_order}
+        self.trace: Trace = []
+
+    # --- What is asked of the present state -------------------------------------------------------
+
+    def is_satisfied(self, p: Itemset) -> bool:
+        return satisfied(p, self.rows, self.mapping, self.k)
+
+    def sup(self, groups: frozenset[Group]) -> int:
+        return support(groups, publish(self.rows, self.mapping))
+
+    def first_item(self, group: Group) -> int:
+        return min(self.rank[item] for item in group)
+
+    def first_items(self, groups: frozenset[Group]) -> list[int]:
+        # Lists compare lexicographically, a prefix first: the order of sets of groups.
+        return sorted(self.first_item(group) for group in groups)
+
+    def least_supported_first(self, groups: Iterable[Group]) -> list[Group]:
+        return sorted(groups, key=lambda g: (self.sup(frozenset([g])), self.first_item(g)))
+
+    def partners(self, g: Group) -> list[Group]:
+        (block,) = [block for block in self.blocks if g <= block]
+        groups = image(block, self.mapping) - {g}
+        return sorted(groups, key=self.first_item)
+
+    def working_part(self, p: Itemset) -> frozenset[Group]:
+        """Return p's image, or if nobody supports it, its violated part of largest support."""
+        whole = image(p, self.mapping)
+        if self.sup(whole) > 0:
+            return whole
+        violated = [part for part in subsets(whole) if 0 < self.sup(part) < self.k]
+        return min(violated, key=lambda part: (-self.sup(part), self.first_items(part)))
+
+    # --- What changes it --------------------------------------------------------------------------
+
+    def repair(self, p: Itemset) -> None:
+        """Take one step towards satisfying p."""
+        ranked = self.least_supported_first(self.working_part(p))
+        g = ranked[0]
+        if self.partners(g):
+            self.merge(g, p)
+        elif self.sup(frozenset([g])) < self.k:
+            self.suppress(g, p)
+        else:
+            # The paper's line 9 would hang here.
+            with_partner = [other for other in ranked if self.partners(other)]
+            if with_partner:
+                self.merge(with_partner[0], p)
+            else:
+                self.suppress(g, p)
+
+    def merge(self, g: Group, p: Itemset) -> None:
+        # min returns the first of equals, and partners are in the order of their first items.
+        r = min(self.partners(g), key=lambda r: loss(g | r, self.rows, self.weight))
+        self.trace.append(("merge", g, r, p))
+        for item in g | r:
+            self.mapping[item] = g | r
+
+    def suppress(self, g: Group, p: Itemset) -> None:
+        self.trace.append(("suppress", g, p))
+        for item in g:
+            self.mapping[item] = None
+        if not suppression_ok(self.mapping, self.s):
+            raise Infeasible(suppressed_items(self.mapping), self.trace)
