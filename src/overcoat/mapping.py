@@ -101,12 +101,16 @@ class Mapping:
             "groups": self.groups,
         }
 
-    def dumps(self) -> str:
-        """Return the text of the mapping file: one item a line, one group a line."""
+    def dumps(self, *, keep_order: bool = False) -> str:
+        """Return the text of the mapping file: one item a line, one group a line.
+
+        `keep_order` records that the release has its rows in the order of the input.
+        """
 
         def block(entries: dict[str, Any]) -> str:
             lines = (
-                f"    {json.dumps(key, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
+                f"    {json.dumps(key, ensure_ascii=False)}: "
+                + json.dumps(value, ensure_ascii=False)
                 for key, value in entries.items()
             )
             return "{\n" + ",\n".join(lines) + "\n  }" if entries else "{}"
@@ -115,7 +119,8 @@ class Mapping:
         return (
             "{\n"
             f'  "overcoat": {json.dumps(content["overcoat"])},\n'
-            f'  "items": {block(content["items"])},\n'
+            + ('  "keep_order": true,\n' if keep_order else "")
+            + f'  "items": {block(content["items"])},\n'
             f'  "groups": {block(content["groups"])}\n'
             "}\n"
         )

@@ -96,7 +96,7 @@ class _Run:
             if part is None:
                 return
             # Step 5: i_m, the least supported; sorted() keeps item order among equals.
-            support = {int(group): grouping.support(part[i : i + 1]) for i, group in enumerate(part)}
+            support = {int(part[i]): grouping.support(part[i : i + 1]) for i in range(len(part))}
             by_support = sorted(support, key=support.__getitem__)
             least = by_support[0]
             # Steps 7 to 10. The paper would loop for ever on a group that is alone in its block

@@ -45,9 +45,7 @@ def find(family: BoundFamily, grouping: Grouping, k: int) -> Finder:
     return AllItemsetsFinder(family, grouping, k)
 
 
-def violated_part(
-    grouping: Grouping, image: NDArray[np.int32], k: int
-) -> NDArray[np.int32] | None:
+def violated_part(grouping: Grouping, image: NDArray[np.int32], k: int) -> NDArray[np.int32] | None:
     """Return what of an image must be repaired; None when it is satisfied (spec, section 2).
 
     The whole image when somebody supports it, else its violated part of largest support.
@@ -81,9 +79,7 @@ class ItemsetFinder:
         owner = np.repeat(np.arange(n), np.diff(family.offsets))
         order = np.argsort(family.codes, kind="stable")
         self._holders = owner[order]
-        self._bounds = np.searchsorted(
-            family.codes[order], np.arange(len(grouping.group_of()) + 1)
-        )
+        self._bounds = np.searchsorted(family.codes[order], np.arange(len(grouping.group_of()) + 1))
         self._evaluate(np.arange(n))
 
     def changed(self, items: NDArray[np.int32]) -> None:

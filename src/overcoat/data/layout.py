@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 __all__ = ["Format", "Layout"]
@@ -19,10 +19,12 @@ class Layout:
     format : basket (one transaction a line), long (one (transaction, item) pair a row) or list
         (a table with a list column)
     parquet : whether the container is Parquet; else it is text
-    sep : separator of the text; None is white space
+    sep : separator of the text; None is white space in a basket, a comma in a long table
     header : the basket file starts with a header line
     id, item : column names of a long table
     items : name of the list column
+    suffix : of the input's name, ``.gz`` left out; None when there was no name. It only helps to
+        choose the separator of the output, so it does not take part in comparisons.
     """
 
     format: Format
@@ -32,3 +34,4 @@ class Layout:
     id: str = "id"
     item: str = "item"
     items: str = "items"
+    suffix: str | None = field(default=None, compare=False)

@@ -6,9 +6,11 @@ weighted rows.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ Counts = NDArray[np.int64]
 # Codes are kept big-endian while rows are compared as bytes: then the order of the bytes is the
 # order of the rows (by first code, then second, …; a prefix first).
 _BIG_ENDIAN = np.dtype(">i4")
+_INT_SIZE = array("i").itemsize  # of the provisional codes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +62,9 @@ class Transactions:
     digest: str | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.offsets, self.codes, self.counts, self.positions):
-            if array is not None:
-                array.flags.writeable = False
+        for values in (self.offsets, self.codes, self.counts, self.positions):
+            if values is not None:
+                values.flags.writeable = False
 
     @classmethod
     def of(cls, rows: Iterable[Iterable[str]], *, keep_order: bool = False) -> Transactions:
@@ -175,7 +178,9 @@ class TransactionsBuilder:
 
     def add(self, codes: Iterable[int], count: int = 1) -> None:
         """Add a transaction (`count` of them) with these provisional codes, in any order."""
-        row = np.array(sorted(set(codes)), _BIG_ENDIAN).tobytes()
+        self._add(array("i", sorted(set(codes))).tobytes(), count)
+
+    def _add(self, row: bytes, count: int = 1) -> None:
         number = self._rows.setdefault(row, len(self._counts))
         if number == len(self._counts):
             self._counts.append(0)
@@ -183,18 +188,26 @@ class TransactionsBuilder:
         if self._positions is not None:
             self._positions.extend([number] * count)
 
-    def add_rows(
-        self, offsets: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]
-    ) -> None:
+    def add_rows(self, offsets: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
         """Add many transactions at once, given as CSR arrays of provisional codes."""
-        for start, stop in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
-            self.add(codes[start:stop].tolist())
+        n_rows = len(offsets) - 1
+        n_codes = len(self._codes) or 1
+        # Sort and deduplicate inside the rows: row number and code in one key.
+        keys = np.repeat(np.arange(n_rows), np.diff(offsets)) * n_codes
+        keys += codes[offsets[0] : offsets[-1]]
+        keys.sort()
+        keys = keys[np.diff(keys, prepend=-1) > 0]
+        bounds = np.searchsorted(keys, np.arange(n_rows + 1) * n_codes)
+        raw = (keys % n_codes).astype(np.intc).tobytes()
+        starts = (_INT_SIZE * bounds).tolist()
+        for start, stop in pairwise(starts):
+            self._add(raw[start:stop])
 
     def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out."""
-        sizes = np.fromiter((len(row) // 4 for row in self._rows), np.int64, len(self._rows))
+        sizes = np.fromiter(map(len, self._rows), np.int64, len(self._rows)) // _INT_SIZE
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        provisional = np.frombuffer(b"".join(self._rows), _BIG_ENDIAN).astype(np.int64)
+        provisional = np.frombuffer(b"".join(self._rows), np.intc).astype(np.int64)
 
         occurring = np.zeros(len(self._codes), bool)
         occurring[provisional] = True

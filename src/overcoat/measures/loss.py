@@ -104,8 +104,9 @@ def _group_supports(data: Transactions, groups: list[NDArray[np.int32]]) -> list
     for number, codes in enumerate(groups):
         group_of[codes] = number
     rows = np.repeat(np.arange(data.n_distinct), data.lengths)
-    number = group_of[data.codes]
-    keys = np.unique(rows[number >= 0] * max(len(groups), 1) + number[number >= 0])
+    held = group_of[data.codes]
+    base = max(len(groups), 1)
+    keys = np.unique(rows[held >= 0] * base + held[held >= 0])  # (row, group), each once
     supports = np.zeros(len(groups), np.int64)
-    np.add.at(supports, keys % max(len(groups), 1), data.counts[keys // max(len(groups), 1)])
-    return [int(support) for support in supports]
+    np.add.at(supports, keys % base, data.counts[keys // base])
+    return supports.tolist()

@@ -1,1 +1,1 @@
-""""""
+"""The owner's policy: privacy, utility, hierarchies, weights, and their files."""

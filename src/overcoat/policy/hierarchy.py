@@ -96,9 +96,7 @@ class Hierarchy:
         return cls(ancestors)
 
     @classmethod
-    def _checked(
-        cls, rows: Iterable[tuple[int, tuple[str, ...]]], file: str | None
-    ) -> Hierarchy:
+    def _checked(cls, rows: Iterable[tuple[int, tuple[str, ...]]], file: str | None) -> Hierarchy:
         """Check that the numbered paths form one tree; report everything that does not."""
         problems: list[Problem] = []
         ancestors: dict[str, tuple[str, ...]] = {}
@@ -180,7 +178,6 @@ class Hierarchy:
             above = up[node]
             if above is not None:
                 parent[number[node]] = number[above]
-        for node in range(first + len(nodes)):
-            if parent[node] >= 0:
-                leaves[parent[node]] += leaves[node]
+        for below in range(first + len(nodes) - 1):  # children first, the root has no parent
+            leaves[parent[below]] += leaves[below]
         return Tree(parent, leaves, max(first, 1), tuple(nodes))

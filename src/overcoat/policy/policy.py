@@ -162,8 +162,7 @@ def _budget(max_suppressed: Any, n_items: int, lint: Lint) -> int:
     if (
         isinstance(s, bool)
         or not isinstance(s, (Real, np.number))
-        or not math.isfinite(s)
-        or not 0 <= s <= 100
+        or not 0 <= float(s) <= 100  # also refuses nan
     ):
         lint.error(f"max_suppressed (s) is a percentage from 0 to 100, not {s!r}")
         return 0
@@ -171,9 +170,7 @@ def _budget(max_suppressed: Any, n_items: int, lint: Lint) -> int:
     return math.floor(Fraction(str(s)) * n_items / 100)
 
 
-def _penalties(
-    penalties: Penalties | None, data: Transactions, lint: Lint
-) -> NDArray[np.float64]:
+def _penalties(penalties: Penalties | None, data: Transactions, lint: Lint) -> NDArray[np.float64]:
     values: NDArray[np.float64] = data.supports / max(data.n_transactions, 1)
     if penalties is None:
         return values
@@ -182,7 +179,7 @@ def _penalties(
     for item in items:
         code = data.vocabulary.get(item)
         value = look_up(item)
-        if not isinstance(value, (Real, np.number)) or not 0 <= value < math.inf:
+        if not isinstance(value, (Real, np.number)) or not 0 <= float(value) < math.inf:
             lint.error(f"the penalty of {item!r} must be a number of at least 0, not {value!r}")
         elif code is not None:
             values[code] = value

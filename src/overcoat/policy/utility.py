@@ -62,9 +62,7 @@ class Utility:
         self.rest: Rest = rest
 
     @classmethod
-    def read(
-        cls, path: str | Path, *, rest: Rest = "together", sep: str | None = ""
-    ) -> Utility:
+    def read(cls, path: str | Path, *, rest: Rest = "together", sep: str | None = "") -> Utility:
         """Read a constraint file; see `Sets.read`."""
         return cls(Sets.read(path, sep=sep), rest=rest)
 

@@ -46,6 +46,8 @@ class Weights:
 class TreeWeights(Weights):
     """Weight of the closest common ancestor; `tree` is what the kernels work on."""
 
+    tree: Tree
+
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.denominator = tree.denominator

@@ -1,1 +1,1 @@
-""""""
+"""Reports: they render what a result carries, and compute nothing."""

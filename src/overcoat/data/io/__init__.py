@@ -1,1 +1,21 @@
-""""""
+"""Transactions from and to files and frames: one file a format.
+
+::
+
+    source    bytes in: files, pipes, gzip, digests        atomic   bytes out: whole or not at all
+    names     what a name says about the layout            problems all that is wrong at once
+    reader    which reader a source needs                  writer   which lines a layout needs
+    basket    one transaction a line                       long     one pair a line
+    parquet   lists and pairs                              frames   pandas, polars, Arrow, SciPy
+    delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
+    tables    polars columns (parquet, frames, long)
+
+Nothing heavy is imported before it is needed.
+"""
+
+from overcoat.data.io.atomic import Staging, open_atomic
+from overcoat.data.io.names import output_layout
+from overcoat.data.io.reader import read, read_as
+from overcoat.data.io.writer import write
+
+__all__ = ["Staging", "open_atomic", "output_layout", "read", "read_as", "write"]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
-from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets
 
 __all__ = ["Verdict", "Violation", "verify"]
@@ -84,7 +84,7 @@ class _Findings:
 
 
 def verify(
-    data: Transactions, released: Transactions, mapping: Mapping, policy: BoundPolicy
+    data: Transactions, released: Transactions, mapping: Mapping, policy: Policy | BoundPolicy
 ) -> Verdict:
     """Check a release against the original, its mapping and the policy.
 
@@ -93,17 +93,18 @@ def verify(
     data : the original
     released : the released rows, over labels
     mapping : what the release claims to have applied
-    policy : bound to `data`
+    policy : what must hold
 
-    >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import AllItemsets
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"a", "b"}])
     >>> untouched = Mapping.of(data.vocabulary, [["a"], ["b"]])
-    >>> policy = Policy(3, (AllItemsets(2),)).bind(data)
+    >>> policy = Policy(3, (AllItemsets(2),))
     >>> verdict = verify(data, data, untouched, policy)
     >>> verdict.ok, verdict.largest_k, verdict.violations[0].message
     (False, 2, '{a, b} is supported by 2, fewer than k = 3')
     """
+    if isinstance(policy, Policy):
+        policy = policy.bind(data)
     findings = _Findings()
     _check_mapping(data, mapping, findings)
     _check_rows(data, released, mapping, findings)
@@ -148,7 +149,7 @@ def _check_mapping(data: Transactions, mapping: Mapping, findings: _Findings) ->
 def _check_rows(
     data: Transactions, released: Transactions, mapping: Mapping, findings: _Findings
 ) -> None:
-    """The released rows are the original ones with each item replaced by its label."""
+    """Compare the released rows with the original ones, each item replaced by its label."""
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
     known = {label: number for number, label in enumerate(sorted(set(label_of.values())))}
     strange = [label for label in released.vocabulary if label not in known]
@@ -161,10 +162,9 @@ def _check_rows(
     held = np.array([known[label] for label in released.vocabulary], np.int64)
     expected = _count_rows(data, became)
     found = _count_rows(released, held)
-    for row, count in expected.items() | found.items():
+    differing = (r for r in {*expected, *found} if expected.get(r, 0) != found.get(r, 0))
+    for row in sorted(differing):
         wanted, there = expected.get(row, 0), found.get(row, 0)
-        if wanted == there or count != (wanted or there):
-            continue  # equal, or seen with its other count already
         labels = tuple(names[code] for code in np.frombuffer(row, np.int64).tolist())
         shown = "{" + ", ".join(labels) + "}"
         findings.say(
@@ -218,7 +218,7 @@ class _Released:
         holders = sorted((self.holders[label] for label in image), key=len)
         rows = holders[0]
         for more in holders[1:]:
-            rows = rows[np.isin(rows, more, assume_unique=True, kind="table" if len(more) else None)]
+            rows = rows[np.isin(rows, more, assume_unique=True, kind="table")]
         return rows
 
     def support(self, image: tuple[int, ...]) -> int:
@@ -242,7 +242,9 @@ def _check_privacy(
         [
             -1
             if (label := label_of.get(item)) is None
-            else absent if (code := released.vocabulary.get(label)) is None else code
+            else absent
+            if (code := released.vocabulary.get(label)) is None
+            else code
             for item in data.vocabulary
         ],
         np.int64,
@@ -252,7 +254,7 @@ def _check_privacy(
         if isinstance(family, BoundItemsets):
             weakest = _weakest_of_itemsets(family, rows, image_of, absent)
         else:
-            weakest = _weakest_of_all(family, rows, image_of, absent)
+            weakest = _weakest_of_all(family, rows, image_of, absent, policy.k)
         for support, image in weakest:
             largest = support if largest is None else min(largest, support)
             if support < policy.k:
@@ -281,8 +283,8 @@ def _weakest_of_itemsets(
     """
     images: dict[tuple[int, ...], None] = {}
     for index in range(family.n_constraints):
-        image = set(image_of[family.itemset(index)].tolist()) - {-1}
-        images[tuple(sorted(image))] = None
+        held = set(image_of[family.itemset(index)].tolist()) - {-1}
+        images[tuple(sorted(held))] = None
     for image in images:
         present = tuple(label for label in image if label != absent)
         if not present:
@@ -300,9 +302,9 @@ def _weakest_of_itemsets(
 
 
 def _weakest_of_all(
-    family: BoundAllItemsets, rows: _Released, image_of: NDArray[np.int64], absent: int
+    family: BoundAllItemsets, rows: _Released, image_of: NDArray[np.int64], absent: int, k: int
 ) -> Weakest:
-    """Yield the sets of up to m linkable labels that somebody supports, the least supported ones.
+    """Yield the least supported of the sets of up to m linkable labels that somebody supports.
 
     Every m-itemset is satisfied for k exactly when each set of at most m linkable labels is
     supported by nobody or by at least k: each such set is part of the image of an m-itemset.
@@ -312,31 +314,37 @@ def _weakest_of_all(
     if not len(linkable) or family.m == 0:
         return
     matrix = rows.rows[:, linkable]
-    yield from _weakest_sets(matrix, rows.counts, linkable, (), family.m)
+    yield from _weakest_sets(matrix, rows.counts, linkable, (), family.m, k)
 
 
 def _weakest_sets(
-    matrix: Any, counts: NDArray[np.int64], labels: NDArray[np.int64], prefix: tuple[int, ...], m: int
+    matrix: Any,
+    counts: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    prefix: tuple[int, ...],
+    m: int,
+    k: int,
 ) -> Weakest:
-    """Yield supports of the sets prefix + up to m of the labels, in the rows that hold prefix.
+    """Yield sets of the prefix and up to m more labels, in the rows that hold the prefix.
 
-    Not all of them: from each product of matrices only the entries that matter for a verdict,
-    those with the least support and all that come with it.
+    Of each matrix product, the least supported set and every one that fewer than k support.
     """
     supports = counts @ matrix  # (labels,)
-    for column in np.flatnonzero(supports):
+    supported = np.flatnonzero(supports)
+    for place in _weakest_places(supports[supported], k):
+        column = supported[place]
         yield int(supports[column]), (*prefix, int(labels[column]))
     if m == 2:
         weighted = matrix.multiply(counts[:, None]).tocsr()
-        pairs = (matrix.T @ weighted).tocoo()
+        pairs = (matrix.T @ weighted).tocoo()  # (labels, labels): support of each pair
         upper = pairs.row < pairs.col
-        for support, one, other in zip(
-            pairs.data[upper].tolist(), pairs.row[upper], pairs.col[upper], strict=True
-        ):
-            yield int(support), (*prefix, int(labels[one]), int(labels[other]))
+        support, one, other = pairs.data[upper], pairs.row[upper], pairs.col[upper]
+        for place in _weakest_places(support, k):
+            pair = int(labels[one[place]]), int(labels[other[place]])
+            yield int(support[place]), (*prefix, *pair)
     elif m > 2:
         columns = matrix.tocsc()
-        for column in np.flatnonzero(supports).tolist():
+        for column in supported.tolist():
             held = columns.indices[columns.indptr[column] : columns.indptr[column + 1]]
             inside = matrix[held][:, column + 1 :]
             some = np.flatnonzero(np.diff(inside.tocsc().indptr))
@@ -346,7 +354,14 @@ def _weakest_sets(
                 labels[column + 1 :][some],
                 (*prefix, int(labels[column])),
                 m - 1,
+                k,
             )
+
+
+def _weakest_places(supports: NDArray[Any], k: int) -> NDArray[np.int64]:
+    """Return where supports are below k; where the least is, if none is."""
+    below = np.flatnonzero(supports < k)
+    return below if len(below) or not len(supports) else np.array([supports.argmin()])
 
 
 # -- utility ------------------------------------------------------------------------------------

@@ -1,0 +1,38 @@
+# The one door for developers. Everything runs in .venv, which the first target to need it makes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test lint format clean help
+
+help:
+	@echo "make demo    anonymize generated hospital data and show what happened"
+	@echo "make test    lint, types and the whole test suite"
+	@echo "make lint    ruff and mypy only"
+	@echo "make format  let ruff format the code"
+	@echo "make clean   remove the environment and what was built"
+
+$(INSTALLED): pyproject.toml constraints.txt $(wildcard src/overcoat/kernels/*.pyx)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/overcoat demo --out demo
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+format: $(INSTALLED)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build demo src/overcoat/kernels/*.so src/overcoat/kernels/*.c *.egg-info src/*.egg-info

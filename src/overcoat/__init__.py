@@ -1,0 +1,110 @@
+"""Overcoat publishes transactions safely and usefully.
+
+>>> import overcoat as oc
+>>> data = oc.read([{"flu", "asthma"}, {"flu", "gout"}, {"flu"}, {"flu"}, {"asthma"}])
+>>> result = oc.anonymize(data, k=2, privacy=[oc.AllItemsets(2)])
+>>> print(oc.summarize(result))
+data        5 transactions, 3 items
+policy      k = 2, 3 constraints (all 2-itemsets), s = 0.5 %
+changed     1 group of 2 items; 1 item as it was
+suppressed  none
+loss        log2 UL = -1.959
+verified    yes: every protected itemset matches at least 2 people or nobody
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from overcoat._version import __version__
+
+if TYPE_CHECKING:
+    from overcoat.data.io import read
+    from overcoat.data.transactions import Transactions
+    from overcoat.errors import (
+        DataError,
+        InfeasibleError,
+        InputError,
+        MappingError,
+        OvercoatError,
+        PolicyError,
+        VerificationError,
+    )
+    from overcoat.mapping import Mapping
+    from overcoat.policy.config import read_policy
+    from overcoat.policy.hierarchy import Hierarchy
+    from overcoat.policy.policy import Policy
+    from overcoat.policy.privacy import AllItemsets, Itemsets, Pgen
+    from overcoat.policy.utility import Utility
+    from overcoat.policy.weights import Distances
+    from overcoat.release import Result, anonymize, apply_mapping
+    from overcoat.report.text import summarize
+    from overcoat.verification import Verdict, verify
+
+__all__ = [
+    "AllItemsets",
+    "DataError",
+    "Distances",
+    "Hierarchy",
+    "InfeasibleError",
+    "InputError",
+    "Itemsets",
+    "Mapping",
+    "MappingError",
+    "OvercoatError",
+    "Pgen",
+    "Policy",
+    "PolicyError",
+    "Result",
+    "Transactions",
+    "Utility",
+    "Verdict",
+    "VerificationError",
+    "__version__",
+    "anonymize",
+    "apply_mapping",
+    "read",
+    "read_policy",
+    "summarize",
+    "verify",
+]
+
+# Where each name lives. It is fetched at first use, so that `overcoat --version` does not have to
+# wait for NumPy.
+_HOMES = {
+    "data.io": ("read",),
+    "data.transactions": ("Transactions",),
+    "errors": (
+        "DataError",
+        "InfeasibleError",
+        "InputError",
+        "MappingError",
+        "OvercoatError",
+        "PolicyError",
+        "VerificationError",
+    ),
+    "mapping": ("Mapping",),
+    "policy.config": ("read_policy",),
+    "policy.hierarchy": ("Hierarchy",),
+    "policy.policy": ("Policy",),
+    "policy.privacy": ("AllItemsets", "Itemsets", "Pgen"),
+    "policy.utility": ("Utility",),
+    "policy.weights": ("Distances",),
+    "release": ("Result", "anonymize", "apply_mapping"),
+    "report.text": ("summarize",),
+    "verification": ("Verdict", "verify"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'overcoat' has no attribute {name!r}")
+    value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,292 @@
+"""The commands. Each reads, calls one function of the library, and renders what it returns."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import click
+
+from overcoat.cli.options import (
+    FILE,
+    data_options,
+    json_option,
+    make_policy,
+    output_options,
+    policy_options,
+    quiet_option,
+    read_data,
+)
+from overcoat.cli.progress import progress
+
+__all__ = ["anonymize", "apply", "demo", "pgen", "verify"]
+
+DATA = click.argument("data", type=FILE, metavar="DATA")
+
+
+@click.command()
+@DATA
+@policy_options
+@output_options
+@data_options
+@json_option
+@quiet_option
+def anonymize(
+    data: str,
+    output: str,
+    mapping: str | None,
+    to: str | None,
+    keep_order: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Find a mapping that meets the policy, verify it, and write the released data.
+
+    DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
+    --id and --item or with --items; .gz is read, - is standard input.
+
+    \b
+    Examples:
+      overcoat anonymize baskets.dat -k 5 --km 2 -o released.dat --mapping map.json
+      overcoat anonymize patients.csv --id patient --item code -k 5 --pgen
+          --utility disorders.txt --hierarchy icd9.csv -o released.csv
+      overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
+    """
+    _publish(
+        data, output, mapping, to, keep_order, as_json=as_json, quiet=quiet, use=None, **options
+    )
+
+
+@click.command()
+@DATA
+@click.option("--use", required=True, type=FILE, metavar="MAP.json", help="The mapping to apply.")
+@policy_options
+@output_options
+@data_options
+@json_option
+@quiet_option
+def apply(
+    data: str,
+    use: str,
+    output: str,
+    mapping: str | None,
+    to: str | None,
+    keep_order: bool,
+    as_json: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Publish new data of the same domain under a mapping found earlier, if the policy holds.
+
+    \b
+    Example:
+      overcoat apply march.csv --id patient --item code --use map.json -k 5 --km 2 -o march-out.csv
+    """
+    _publish(
+        data, output, mapping, to, keep_order, as_json=as_json, quiet=quiet, use=use, **options
+    )
+
+
+def _publish(
+    data: str,
+    output: str,
+    mapping: str | None,
+    to: str | None,
+    keep_order: bool,
+    *,
+    as_json: bool,
+    quiet: bool,
+    use: str | None,
+    id_: str | None,
+    item: str | None,
+    items: str | None,
+    sep: str | None,
+    header: bool,
+    **policy: Any,
+) -> None:
+    from overcoat.mapping import Mapping
+    from overcoat.release import anonymize as find_mapping
+    from overcoat.release import apply_mapping
+
+    if as_json and output == "-":
+        raise click.UsageError("--json and -o - both want standard output")
+    began = time.perf_counter()
+    with progress(quiet=quiet) as tell:
+        chosen = make_policy(sep=sep, **policy)
+        stored = None if use is None else Mapping.read(use)
+        tell("read", 0)
+        transactions = read_data(
+            data, id_=id_, item=item, items=items, sep=sep, header=header, keep_order=keep_order
+        )
+        reading = time.perf_counter() - began
+        if stored is None:
+            result = find_mapping(transactions, policy=chosen, progress=tell)
+        else:
+            result = apply_mapping(transactions, stored, chosen, progress=tell)
+        tell("write", 0)
+        writing = time.perf_counter()
+        result.write(output, mapping=mapping, to=to, keep_order=keep_order)
+    result.seconds["write"] = time.perf_counter() - writing
+    result.seconds["read"] = reading
+    result.seconds["total"] = time.perf_counter() - began
+    for note in result.policy.notes:
+        _say(f"note: {note}", quiet)
+    if keep_order:
+        _say("warning: the rows keep the order of the input, which can link them to people", quiet)
+    if as_json:
+        from overcoat.report.json import result_to_json
+
+        _print_json(result_to_json(result, released=output, mapping=mapping, keep_order=keep_order))
+    else:
+        from overcoat.report.text import summarize
+
+        released = "standard output" if output == "-" else output
+        _say(summarize(result, released=released, mapping=mapping), quiet)
+
+
+@click.command()
+@DATA
+@click.argument("released", type=FILE, metavar="RELEASED")
+@click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
+@policy_options
+@click.option(
+    "--to",
+    type=click.Choice(["basket", "long", "list"]),
+    help="Layout of RELEASED, where its name does not say it.",
+)
+@data_options
+@json_option
+@quiet_option
+def verify(
+    data: str,
+    released: str,
+    mapping: str,
+    to: str | None,
+    as_json: bool,
+    quiet: bool,
+    id_: str | None,
+    item: str | None,
+    items: str | None,
+    sep: str | None,
+    header: bool,
+    **policy: Any,
+) -> int:
+    """Say whether a release satisfies its policy; list every violation.
+
+    Checks that RELEASED is DATA under the mapping, that every protected itemset matches at least k
+    people or nobody, that no group reaches across utility sets, and that no more than s percent of
+    the items are suppressed.
+
+    \b
+    Example:
+      overcoat verify baskets.dat released.dat --mapping map.json -k 5 --km 2
+    """
+    from overcoat.data.io import output_layout, read_as
+    from overcoat.mapping import Mapping
+    from overcoat.report.json import verdict_to_json
+    from overcoat.report.text import verdict_lines
+    from overcoat.verification import verify as check
+
+    with progress(quiet=quiet) as tell:
+        chosen = make_policy(sep=sep, **policy)
+        stored = Mapping.read(mapping)
+        tell("read", 0)
+        original = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
+        copy = read_as(released, output_layout(released, original.layout, to))
+        tell("policy", 0)
+        bound = chosen.bind(original)
+        tell("verify", 0)
+        verdict = check(original, copy, stored, bound)
+    for note in bound.notes:
+        _say(f"note: {note}", quiet)
+    if as_json:
+        _print_json(verdict_to_json(verdict, k=bound.k))
+    else:
+        _say(verdict_lines(verdict, bound.k), quiet and verdict.ok)
+    return 0 if verdict.ok else 4
+
+
+@click.command()
+@DATA
+@click.option("-k", "k", type=int, required=True, metavar="K", help="Least number of people.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=FILE,
+    metavar="FILE",
+    help="Where to write the itemsets: a constraint file, or .json; - for standard output.",
+)
+@data_options
+@json_option
+@quiet_option
+def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Write the itemsets that protect every part of every transaction.
+
+    These are the maximal itemsets that fewer than K transactions hold (the paper's Pgen). The file
+    can be edited and given to --privacy; `anonymize --pgen` uses the same itemsets directly.
+
+    \b
+    Example:
+      overcoat pgen baskets.dat -k 5 -o privacy.txt
+    """
+    from overcoat.policy.pgen import write_pgen
+
+    if as_json and output == "-":
+        raise click.UsageError("--json and -o - both want standard output")
+    began = time.perf_counter()
+    with progress(quiet=quiet) as tell:
+        tell("read", 0)
+        transactions = read_data(data, **options)
+        tell("policy", 0)
+        n_itemsets = write_pgen(transactions, k, output)
+    if as_json:
+        _print_json(
+            {
+                "k": k,
+                "n_transactions": transactions.n_transactions,
+                "n_items": transactions.n_items,
+                "n_constraints": n_itemsets,
+                "output": output,
+                "seconds": {"total": round(time.perf_counter() - began, 6)},
+            }
+        )
+    else:
+        _say(f"{n_itemsets:,} itemsets written to {output}", quiet)
+
+
+@click.command()
+@click.option(
+    "--out",
+    type=FILE,
+    default="overcoat-demo",
+    show_default=True,
+    metavar="DIR",
+    help="Where to put the demo's files.",
+)
+@json_option
+def demo(out: str, as_json: bool) -> None:
+    """Anonymize generated hospital data and show what happened, before and after.
+
+    \b
+    Example:
+      overcoat demo --out /tmp/demo
+    """
+    from overcoat.demo import run_demo
+
+    text, content = run_demo(out)
+    if as_json:
+        _print_json(content)
+    else:
+        click.echo(text)
+
+
+def _say(text: str, quiet: bool) -> None:
+    if not quiet:
+        click.echo(text, err=True)
+
+
+def _print_json(content: dict[str, Any]) -> None:
+    click.echo(json.dumps(content, ensure_ascii=False))

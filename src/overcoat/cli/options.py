@@ -1,0 +1,204 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from overcoat.data.transactions import Transactions
+    from overcoat.policy.policy import Policy
+
+__all__ = [
+    "data_options",
+    "json_option",
+    "make_policy",
+    "output_options",
+    "policy_options",
+    "quiet_option",
+    "read_data",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FILE = click.Path()
+
+
+def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+data_options = _together(
+    [
+        click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
+        click.option("--item", metavar="COLUMN", help="Long table: the item's column."),
+        click.option("--items", metavar="COLUMN", help="Parquet: the list column."),
+        click.option(
+            "--sep",
+            metavar="CHAR",
+            help="What separates items (or columns): one character, or 'tab'. "
+            "Default: white space in .dat and .txt, comma in .csv, tab in .tsv.",
+        ),
+        click.option("--header", is_flag=True, help="The basket file starts with a header line."),
+    ]
+)
+
+policy_options = _together(
+    [
+        click.option(
+            "-k",
+            "k",
+            type=int,
+            metavar="K",
+            help="A protected itemset must match at least K people, or nobody.",
+        ),
+        click.option(
+            "--privacy", type=FILE, multiple=True, metavar="FILE", help="Protect these itemsets."
+        ),
+        click.option(
+            "--km", type=int, metavar="M", help="Protect all itemsets of (up to) M items."
+        ),
+        click.option(
+            "--linkable",
+            type=FILE,
+            metavar="FILE",
+            help="With --km: only over the items in FILE.",
+        ),
+        click.option(
+            "--pgen", is_flag=True, default=None, help="Protect every part of every transaction."
+        ),
+        click.option(
+            "--utility",
+            type=FILE,
+            metavar="FILE",
+            help="Sets of items that may be merged with each other. Default: one set of all.",
+        ),
+        click.option(
+            "--rest",
+            type=click.Choice(["together", "intact"]),
+            help="Items in no utility set: one more set, or left alone. Default: together.",
+        ),
+        click.option(
+            "-s",
+            "--max-suppressed",
+            type=float,
+            metavar="PERCENT",
+            help="How many percent of the occurring items may be suppressed. Default: 0.5.",
+        ),
+        click.option(
+            "--hierarchy",
+            type=FILE,
+            metavar="FILE",
+            help="Weights: leaf;parent;…;root on each line. 'balanced:5' builds one with "
+            "fan-out 5 over the items in order.",
+        ),
+        click.option(
+            "--distances",
+            type=FILE,
+            metavar="FILE",
+            help="Weights: item,item,distance from 0 to 1 on each line, instead of a hierarchy.",
+        ),
+        click.option(
+            "--penalties",
+            type=FILE,
+            metavar="FILE",
+            help="Loss of suppressing an item: item,penalty on each line. Default: its share of "
+            "the transactions.",
+        ),
+        click.option("--algorithm", metavar="NAME", help="The method. Default: coat."),
+        click.option(
+            "--known",
+            type=FILE,
+            metavar="FILE",
+            help="A code list or hierarchy: policy files may name its codes though they do not "
+            "occur.",
+        ),
+        click.option(
+            "--ignore-unknown",
+            is_flag=True,
+            default=None,
+            help="Policy files may name any item; absent ones are noted.",
+        ),
+        click.option(
+            "--policy",
+            type=FILE,
+            metavar="FILE.toml",
+            help="All of the above in one file; options given here win.",
+        ),
+    ]
+)
+
+output_options = _together(
+    [
+        click.option(
+            "-o",
+            "--output",
+            required=True,
+            type=FILE,
+            metavar="RELEASED",
+            help="Where to write the released data; - for standard output.",
+        ),
+        click.option(
+            "--mapping", type=FILE, metavar="MAP.json", help="Where to write the mapping."
+        ),
+        click.option(
+            "--to",
+            type=click.Choice(["basket", "long", "list"]),
+            help="Layout of the released file. Default: by its name, else as the input.",
+        ),
+        click.option(
+            "--keep-order",
+            is_flag=True,
+            help="Keep the rows in the order of the input. This can link rows to people.",
+        ),
+    ]
+)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing unless it fails.")
+
+
+def read_data(
+    data: str,
+    *,
+    id_: str | None,
+    item: str | None,
+    items: str | None,
+    sep: str | None,
+    header: bool,
+    keep_order: bool = False,
+) -> Transactions:
+    """Read the data a command was given."""
+    from overcoat.data.io import read
+
+    return read(
+        data,
+        id=id_,
+        item=item,
+        items=items,
+        sep=_separator(sep),
+        header=header,
+        keep_order=keep_order,
+    )
+
+
+def make_policy(policy: str | None, sep: str | None, **options: Any) -> Policy:
+    """Build the policy from the options and the file; the options win."""
+    from overcoat.policy import config
+
+    options["privacy"] = options["privacy"] or None
+    settings = config.read_settings(policy) if policy is not None else {}
+    settings |= {key: value for key, value in options.items() if value is not None}
+    return config.make_policy(settings, sep="" if sep is None else _separator(sep))
+
+
+def _separator(sep: str | None) -> str | None:
+    """Let people write a tab without shell tricks."""
+    return "\t" if sep in ("tab", r"\t") else sep

@@ -1,0 +1,48 @@
+"""Progress on a terminal, nothing elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+__all__ = ["progress"]
+
+_WORDS = {
+    "read": "reading",
+    "policy": "checking the policy",
+    "anonymize": "anonymizing",
+    "apply": "applying the mapping",
+    "verify": "verifying",
+    "measure": "measuring the loss",
+    "write": "writing and reading back",
+}
+# A run shorter than this shows nothing: a line that flashes by helps nobody.
+_PATIENCE = 0.5
+
+
+@contextmanager
+def progress(*, quiet: bool) -> Iterator[Callable[[str, int], None]]:
+    """Give a function to tell the stage and the steps done; a status line shows them."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda stage, steps: None
+        return
+    from rich.console import Console
+
+    started = shown = time.monotonic()
+    console = Console(stderr=True)
+    with console.status("") as status:
+        status.stop()
+
+        def tell(stage: str, steps: int) -> None:
+            nonlocal shown
+            now = time.monotonic()
+            if now - started < _PATIENCE or (steps and now - shown < 0.1):
+                return
+            shown = now
+            text = _WORDS.get(stage, stage)
+            status.update(f"{text}, {steps:,} steps" if steps else text)
+            status.start()
+
+        yield tell

@@ -1,0 +1,207 @@
+"""Frames of pandas, polars and Arrow, and SciPy sparse matrices; none of them imported here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from overcoat.data.io.names import input_layout
+from overcoat.data.io.pairs import Pairs
+from overcoat.data.io.problems import Problems
+from overcoat.data.layout import Layout
+from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.errors import DataError
+
+__all__ = ["home", "read_frame", "read_sparse"]
+
+
+def home(thing: object) -> str | None:
+    """Return the library of a frame or a sparse matrix: pandas, polars, pyarrow, scipy or None.
+
+    >>> home([1, 2]) is None
+    True
+    """
+    for parent in type(thing).__mro__:
+        library, _, rest = parent.__module__.partition(".")
+        if library in ("pandas", "polars", "pyarrow") or (
+            library == "scipy" and rest.startswith("sparse")
+        ):
+            return library
+    return None
+
+
+def read_frame(
+    frame: Any,
+    *,
+    id: str | None = None,  # noqa: A002
+    item: str | None = None,
+    items: str | None = None,
+    format: str | None = None,  # noqa: A002
+    keep_order: bool = False,
+) -> Transactions:
+    """Read a long frame (`id` and `item`) or one with a list column (`items`).
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"patient": [1, 1, 2], "code": ["038", "401", None]})
+    >>> list(read_frame(frame, id="patient", item="code"))
+    [((), 1), (('038', '401'), 1)]
+    """
+    layout = input_layout(None, parquet=True, id=id, item=item, items=items, format=format)
+    builder = TransactionsBuilder(keep_order=keep_order)
+    if home(frame) == "pandas":
+        layout = _read_pandas(frame, layout, items is None, builder)
+    else:
+        layout = _read_polars(frame, layout, items is None, builder)
+    return builder.build(layout=layout)
+
+
+def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> Layout:
+    import polars as pl
+
+    from overcoat.data.io.tables import add_lists, add_pairs, check_types, only_list_column
+
+    if home(frame) == "pyarrow":
+        try:
+            frame = pl.from_arrow(frame)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise DataError(f"cannot read this Arrow object: {error}") from None
+    if isinstance(frame, pl.Series):
+        frame = frame.to_frame(frame.name or layout.items)
+    table = frame.lazy()
+    schema = table.collect_schema()
+    if layout.format == "list" and guess:
+        layout = _with_items(layout, only_list_column(schema))
+    check_types(schema, layout)
+    problems = Problems()
+    if layout.format == "long":
+        pairs = Pairs(builder)
+        add_pairs(pairs, table.select(layout.id, layout.item).collect(), layout, problems)
+        problems.check()
+        pairs.finish()
+    else:
+        add_lists(builder, table.select(layout.items).collect()[layout.items], problems)
+    return layout
+
+
+def _with_items(layout: Layout, items: str) -> Layout:
+    return Layout(layout.format, parquet=layout.parquet, items=items)
+
+
+def _read_pandas(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> Layout:
+    # Not through polars, which needs pyarrow to take over a pandas frame.
+    if frame.ndim == 1:
+        frame = frame.to_frame(frame.name or layout.items)
+    if layout.format == "list" and guess:
+        layout = _with_items(layout, _only_pandas_list_column(frame))
+    problems = Problems()
+    if layout.format == "long":
+        ids = _pandas_column(frame, layout.id)
+        items = _pandas_column(frame, layout.item)
+        kind = getattr(_categories(items).dtype, "kind", "O")
+        if kind not in "OUTiu":
+            raise DataError(
+                f"column {layout.item!r} holds {items.dtype}; items are strings, so cast it to "
+                "string first"
+            )
+        labels: list[str | None] = []
+        for row, (value, label) in enumerate(zip(_values(ids), _values(items), strict=True), 1):
+            if value is None or value == "":
+                problems.add(f"row {row}: the id is missing")
+            labels.append(None if label is None else _label(label, row, problems))
+        problems.check()
+        pairs = Pairs(builder)
+        try:
+            pairs.add(_values(ids), labels)
+            pairs.finish()
+        except TypeError as error:  # not hashable
+            raise DataError(f"column {layout.id!r} does not hold ids: {error}") from None
+    else:
+        for row, values in enumerate(_values(_pandas_column(frame, layout.items)), 1):
+            if isinstance(values, (str, bytes)) or not isinstance(values, Iterable | None):
+                problems.add(f"row {row}: {values!r} is not a list of items")
+                continue
+            members = [_label(value, row, problems) for value in (() if values is None else values)]
+            if "" in members:
+                problems.add(f"row {row}: a null or an empty string in the list")
+                continue
+            builder.add(map(builder.code, members))
+        problems.check()
+    return layout
+
+
+def _pandas_column(frame: Any, name: str) -> Any:
+    columns = list(frame.columns)
+    if columns.count(name) != 1:
+        listed = ", ".join(map(repr, columns)) or "none"
+        why = "more than one column" if name in columns else "no column"
+        raise DataError(f"{why} {name!r}; the columns are {listed}")
+    return frame[name]
+
+
+def _only_pandas_list_column(frame: Any) -> str:
+    def holds_lists(column: Any) -> bool:
+        some = column.dropna()
+        return len(some) > 0 and all(
+            isinstance(value, Iterable) and not isinstance(value, (str, bytes)) for value in some
+        )
+
+    found = [name for name in frame.columns if holds_lists(_pandas_column(frame, name))]
+    if len(found) == 1:
+        return str(found[0])
+    raise DataError(
+        "say which columns hold the transactions: id and item (one pair a row), or items "
+        f"(lists); the columns are {', '.join(map(repr, frame.columns)) or 'none'}"
+    )
+
+
+def _categories(column: Any) -> Any:
+    return column.cat.categories if hasattr(column, "cat") else column
+
+
+def _values(column: Any) -> list[Any]:
+    missing = column.isna().tolist()
+    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+
+
+def _label(value: Any, row: int, problems: Problems) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(value)
+    if value is not None and value == value:  # noqa: PLR0124  NaN differs from itself
+        problems.add(f"row {row}: item {value!r} is not a string; cast it to string first")
+        return "?"  # never seen: the problem is raised before anything is built
+    return ""
+
+
+def read_sparse(
+    matrix: Any, items: Sequence[str] | None = None, *, keep_order: bool = False
+) -> Transactions:
+    """Read a SciPy sparse matrix: a row a transaction, a column an item, non-zero is present.
+
+    >>> from scipy.sparse import csr_array
+    >>> list(read_sparse(csr_array([[1, 0], [0, 0], [1, 2]]), items=["a", "b"]))
+    [((), 1), (('a',), 1), (('a', 'b'), 1)]
+    """
+    if matrix.ndim != 2:
+        raise DataError(f"a sparse matrix has rows and columns; this has {matrix.ndim} dimensions")
+    labels = [str(column) for column in range(matrix.shape[1])] if items is None else list(items)
+    if isinstance(items, str) or len(labels) != matrix.shape[1]:
+        raise DataError(
+            f"items must have one label for each of the {matrix.shape[1]} columns, not {items!r}"
+            if isinstance(items, str)
+            else f"{len(labels)} labels for {matrix.shape[1]} columns"
+        )
+    if len(set(labels)) != len(labels):
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        raise DataError(f"labels that more than one column has: {', '.join(map(repr, twice))}")
+    builder = TransactionsBuilder(keep_order=keep_order)
+    for label in labels:
+        builder.code(label)
+    rows = matrix.tocsr(copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    builder.add_rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64))
+    return builder.build()

@@ -1,0 +1,181 @@
+"""What a file's name, and what the user said, tell about its layout."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import PurePath
+from typing import get_args
+
+from overcoat.data.layout import Format, Layout
+from overcoat.errors import DataError
+
+__all__ = [
+    "STDIN",
+    "check_sep",
+    "input_layout",
+    "is_gzip_name",
+    "is_parquet_name",
+    "output_layout",
+    "plain_suffix",
+]
+
+STDIN = "standard input"
+
+_PARQUET = {".parquet", ".pq"}
+_SEPARATORS: dict[str, str | None] = {".dat": None, ".txt": None, ".csv": ",", ".tsv": "\t"}
+# Files of one family are read alike, so a separator carries over from one to another.
+_FAMILIES = {".dat": ".dat", ".txt": ".dat", ".csv": ".csv", ".tsv": ".tsv"}
+
+
+def is_gzip_name(name: str) -> bool:
+    """Say whether `name` promises gzip."""
+    return name.lower().endswith(".gz")
+
+
+def plain_suffix(name: str) -> str:
+    """Return the suffix of `name` in lower case, ``.gz`` left out.
+
+    >>> plain_suffix("Released.CSV.gz")
+    '.csv'
+    """
+    path = PurePath(name.lower())
+    return (path.with_suffix("") if path.suffix == ".gz" and path.stem else path).suffix
+
+
+def is_parquet_name(name: str) -> bool:
+    """Say whether `name` promises Parquet."""
+    return plain_suffix(name) in _PARQUET
+
+
+def check_sep(sep: str | None) -> None:
+    """Raise unless `sep` can separate items; None is white space."""
+    if sep is not None and (len(sep) != 1 or sep in '"\r\n' or "\ud800" <= sep <= "\udfff"):
+        raise DataError(
+            f"the separator must be one character, not a quote or a line break; got {sep!r}"
+        )
+
+
+def check_format(format: str | None) -> Format | None:  # noqa: A002
+    """Return `format` if it is one, else raise."""
+    for known in get_args(Format):
+        if format == known:
+            return known  # type: ignore[no-any-return]
+    if format is not None:
+        raise DataError(f"unknown format {format!r}; there are {', '.join(get_args(Format))}")
+    return None
+
+
+def input_layout(
+    suffix: str | None,
+    *,
+    parquet: bool = False,
+    id: str | None = None,  # noqa: A002
+    item: str | None = None,
+    items: str | None = None,
+    sep: str | None = None,
+    header: bool = False,
+    format: str | None = None,  # noqa: A002
+) -> Layout:
+    """Return the layout of an input, from its name and what the user said.
+
+    >>> input_layout(".csv").sep, input_layout(".dat").sep
+    (',', None)
+    >>> input_layout(".tsv", id="patient", item="code").format
+    'long'
+    """
+    check_sep(sep)
+    asked = check_format(format)
+    if (id is None) != (item is None) and asked != "long":
+        raise DataError("a long table needs both columns: the id and the item")
+    if id is not None and id == item:
+        raise DataError(f"the id and the item cannot be one column, {id!r}")
+    implied: Format = "list" if items is not None or parquet else "basket"
+    if id is not None or item is not None:
+        if items is not None:
+            raise DataError("give either the id and item columns or the items column, not both")
+        implied = "long"
+    kind = asked or implied
+    if implied == "long" and kind != "long":
+        raise DataError(f"the id and item columns are for a long table, not for format {kind!r}")
+    if items is not None and kind != "list":
+        raise DataError(f"an items column is for the list format, not for format {kind!r}")
+    if kind == "basket" and parquet:
+        raise DataError("a Parquet file cannot be a basket; it holds a long table or lists")
+    if kind == "list" and not parquet:
+        raise DataError("a list column needs Parquet or a frame; this is a text file")
+    default = _SEPARATORS.get(suffix or "")
+    if kind == "long":
+        default = default or ","
+    return Layout(
+        format=kind,
+        parquet=parquet,
+        sep=None if parquet else sep or default,
+        header=header and kind == "basket",
+        id=id or "id",
+        item=item or "item",
+        items=items or "items",
+        suffix=suffix,
+    )
+
+
+def output_layout(
+    path: str | os.PathLike[str],
+    layout: Layout | None,
+    to: str | None = None,
+    sep: str | None = None,
+) -> Layout:
+    """Return the layout of an output: the input's unless the name or `to` says otherwise.
+
+    Parameters
+    ----------
+    path : the output's name, or ``-``
+    layout : the input's layout; None when it was a Python object
+    to : basket, long or list
+    sep : separator of a text output
+
+    >>> output_layout("released.csv", Layout("long", sep=";", suffix=".csv")).sep
+    ';'
+    >>> output_layout("released.parquet", Layout("basket")).format
+    'list'
+    >>> output_layout("released.csv", None, to="list")
+    Traceback (most recent call last):
+    overcoat.errors.DataError: released.csv: lists need Parquet; name the file .parquet
+    """
+    check_sep(sep)
+    name = os.fspath(path)
+    suffix = plain_suffix(name)
+    before = layout or Layout("basket")
+    parquet = suffix in _PARQUET
+    text = suffix in _SEPARATORS
+
+    kind: Format = before.format
+    if suffix in {".dat", ".txt"} or (text and kind == "list"):
+        kind = "basket"
+    elif parquet and kind == "basket":
+        kind = "list"
+    kind = check_format(to) or kind
+
+    if kind == "list" and text:
+        raise DataError("lists need Parquet; name the file .parquet", name)
+    if kind == "basket" and parquet:
+        raise DataError("a basket is text; name the file .dat, .txt, .csv or .tsv", name)
+    if not text and not parquet:
+        parquet = kind == "list" or (kind == "long" and before.parquet)
+    if parquet and is_gzip_name(name):
+        raise DataError("Parquet is compressed already; leave .gz out of the name", name)
+    return replace(
+        before,
+        format=kind,
+        parquet=parquet,
+        sep=None if parquet else sep or _output_sep(suffix, kind, before),
+        header=before.header and kind == "basket",
+        suffix=suffix or before.suffix,
+    )
+
+
+def _output_sep(suffix: str, kind: Format, before: Layout) -> str | None:
+    same_family = _FAMILIES.get(suffix) == _FAMILIES.get(before.suffix or "")
+    keeps = suffix not in _SEPARATORS or (same_family and not before.parquet)
+    sep = before.sep if keeps else _SEPARATORS[suffix]
+    return sep or ("," if kind == "long" else None)

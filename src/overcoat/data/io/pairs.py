@@ -1,0 +1,107 @@
+"""Pairs of (transaction id, item) in any order, gathered into transactions."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Sequence
+from itertools import chain, compress, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.data.transactions import TransactionsBuilder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Pairs"]
+
+_STEP = 1 << 18  # transactions handed over at once
+_NO_ITEM = -1
+_ITEM = (1 << 32) - 1  # the bits of a key that hold the item
+
+
+class _Numbers(dict[Hashable, int]):
+    """Numbers things in order of first sight."""
+
+    def __missing__(self, key: Hashable) -> int:
+        number = self[key] = len(self)
+        return number
+
+
+class Pairs:
+    """Collects pairs; an empty or missing item only says that the transaction exists.
+
+    Most tables keep the pairs of a transaction together, so an id is kept once a run. A pair
+    takes eight bytes: the number of its run above, the code of its item plus one below. In the
+    end runs are renumbered to transactions, and one sort in place brings these together, in the
+    order of their first pair.
+
+    >>> builder = TransactionsBuilder()
+    >>> pairs = Pairs(builder)
+    >>> pairs.add(["p1", "p2", "p1", "p3"], ["a", "b", "c", None])
+    >>> pairs.finish()
+    >>> list(builder.build())
+    [((), 1), (('a', 'c'), 1), (('b',), 1)]
+    """
+
+    def __init__(self, builder: TransactionsBuilder) -> None:
+        self._builder = builder
+        self._ids: list[list[Hashable] | pl.Series] = []  # the id of each run, in pieces
+        self._n_runs = 0
+        self._keys = array("q")
+
+    def add(self, ids: Sequence[Hashable], items: Sequence[str | None]) -> None:
+        """Add pairs given as labels."""
+        if ids:
+            starts = np.array([True, *(one != other for one, other in pairwise(ids))])
+            self._ids.append(list(compress(ids, starts)))
+            self._add(starts, self.encode_items(items))
+
+    def add_columns(self, ids: pl.Series, codes: NDArray[np.int64]) -> None:
+        """Add pairs given as a column of ids and the codes from `encode_items`."""
+        if len(ids):
+            starts = (ids != ids.shift(1)).fill_null(True)
+            import polars as pl2; self._ids.append(ids.filter(starts) + "")
+            self._add(starts.to_numpy(), codes)
+
+    def encode_items(self, items: Sequence[str | None]) -> NDArray[np.int64]:
+        """Return the provisional code of each item, -1 where there is none."""
+        code = self._builder.code
+        codes = (code(label) if label else _NO_ITEM for label in items)
+        return np.fromiter(codes, np.int64, len(items))
+
+    def _add(self, starts: NDArray[np.bool_], codes: NDArray[np.int64]) -> None:
+        runs = np.cumsum(starts, dtype=np.int64) + (self._n_runs - 1)
+        self._n_runs = int(runs[-1]) + 1
+        self._keys.frombytes(((runs << 32) | (codes - _NO_ITEM)).tobytes())
+
+    def finish(self) -> None:
+        """Hand the transactions over to the builder."""
+        numbers = self._number_runs()  # run -> transaction
+        keys = np.frombuffer(self._keys, np.int64)
+        for start in range(0, len(keys), _STEP):
+            part = keys[start : start + _STEP]
+            part[:] = (numbers[part >> 32] << 32) | (part & _ITEM)
+        keys.sort()
+        n_ids = int(numbers.max(initial=-1)) + 1
+        for first in range(0, n_ids, _STEP):
+            ids = np.arange(first, min(first + _STEP, n_ids) + 1, dtype=np.int64)
+            start, stop = np.searchsorted(keys, ids[[0, -1]] << 32)
+            part = keys[start:stop]
+            part = part[(part & _ITEM) > 0]
+            offsets = np.searchsorted(part, ids << 32)
+            self._builder.add_rows(offsets, (part & _ITEM) + _NO_ITEM)
+        self._keys = array("q")
+
+    def _number_runs(self) -> NDArray[np.int64]:
+        pieces, self._ids = self._ids, []
+        lists = [piece for piece in pieces if isinstance(piece, list)]
+        if len(lists) == len(pieces):
+            number = _Numbers().__getitem__
+            return np.fromiter(map(number, chain.from_iterable(lists)), np.int64, self._n_runs)
+
+        from overcoat.data.io.tables import number_column
+
+        return number_column(pieces)

@@ -1,0 +1,130 @@
+"""Reading: which reader a source needs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import IO, Any, TypeGuard
+
+from overcoat.data.io.basket import read_basket
+from overcoat.data.io.frames import home, read_frame, read_sparse
+from overcoat.data.io.long import read_long
+from overcoat.data.io.names import input_layout
+from overcoat.data.io.parquet import list_column, read_parquet
+from overcoat.data.io.problems import Problems
+from overcoat.data.io.source import Source, open_source
+from overcoat.data.layout import Layout
+from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.errors import DataError
+
+__all__ = ["read", "read_as"]
+
+File = str | os.PathLike[str] | IO[Any]
+
+
+def read(
+    source: Any,
+    *,
+    id: str | None = None,  # noqa: A002
+    item: str | None = None,
+    items: str | Sequence[str] | None = None,
+    sep: str | None = None,
+    header: bool = False,
+    format: str | None = None,  # noqa: A002
+    keep_order: bool = False,
+) -> Transactions:
+    r"""Read transactions from a file, a stream, a frame or Python objects.
+
+    Parameters
+    ----------
+    source : a path, ``-`` (standard input), a binary stream; a pandas, polars or Arrow frame; a
+        SciPy sparse matrix; an iterable of collections of strings; or transactions, returned as
+        they are
+    id, item : the columns of a long table
+    items : the list column; for a sparse matrix the labels of its columns
+    sep : separator of the items of a basket or the fields of a long table, when the name of the
+        file does not say it
+    header : the basket file starts with a header line
+    format : basket, long or list, when the other arguments do not say it
+    keep_order : remember the order of the transactions in `Transactions.positions`
+
+    Raises
+    ------
+    DataError
+        with file and line, when the source cannot be read as transactions
+
+    Examples
+    --------
+    >>> read([{"bread", "milk"}, {"milk"}, {"milk", "bread"}])
+    Transactions(3 transactions, 2 distinct, 2 items)
+    >>> import io
+    >>> list(read(io.BytesIO(b"milk bread\n\nmilk\n")))
+    [((), 1), (('bread', 'milk'), 1), (('milk',), 1)]
+    """
+    if isinstance(source, Transactions):
+        return source
+    library = home(source)
+    if library == "scipy":
+        return read_sparse(source, items, keep_order=keep_order)
+    if items is not None and not isinstance(items, str):
+        raise DataError("a sequence of items is for sparse matrices; here it is a column's name")
+    if library is not None:
+        return read_frame(
+            source, id=id, item=item, items=items, format=format, keep_order=keep_order
+        )
+    if not _is_file(source):
+        if not isinstance(source, Iterable) or isinstance(source, (bytes, bytearray)):
+            raise DataError(f"cannot read transactions from {type(source).__name__}")
+        return Transactions.of(source, keep_order=keep_order)
+
+    with open_source(source) as opened:
+        layout = input_layout(
+            opened.suffix,
+            parquet=opened.parquet,
+            id=id,
+            item=item,
+            items=items,
+            sep=sep,
+            header=header,
+            format=format,
+        )
+        return _read_file(opened, layout, keep_order, guess=items is None and format is None)
+
+
+def read_as(source: File, layout: Layout, *, keep_order: bool = False) -> Transactions:
+    r"""Read a file of known layout, whatever its name; gzip is recognised by its first bytes.
+
+    >>> import io
+    >>> list(read_as(io.BytesIO(b"a;b\n"), Layout("basket", sep=";")))
+    [(('a', 'b'), 1)]
+    """
+    with open_source(source) as opened:
+        return _read_file(opened, layout, keep_order)
+
+
+def _is_file(source: object) -> TypeGuard[File]:
+    return isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
+
+
+def _read_file(
+    source: Source, layout: Layout, keep_order: bool, guess: bool = False
+) -> Transactions:
+    problems = Problems(source.name)
+    builder = TransactionsBuilder(keep_order=keep_order)
+    if source.empty:
+        raise DataError("the file is empty", source.name, 1)
+    if layout.parquet:
+        with source.on_disk() as path:
+            if guess and layout.format == "list":
+                items = list_column(path, source.name)
+                layout = Layout("list", parquet=True, items=items, suffix=layout.suffix)
+            read_parquet(path, layout, builder, problems)
+    elif layout.format == "long":
+        read_long(source.stream, layout, builder, problems)
+    else:
+        read_basket(source.stream, layout, builder, problems)
+    problems.check()
+    data = builder.build(layout=layout, digest=source.digest())
+    if not data.n_transactions:
+        raise DataError("the file holds no transactions", source.name)
+    return data

@@ -1,0 +1,151 @@
+"""Where bytes come from: files, pipes, gzip; hashed on the way in."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Protocol
+
+from overcoat.data.io.names import STDIN, is_parquet_name, plain_suffix
+from overcoat.errors import DataError
+
+__all__ = ["BOM", "PARQUET_MAGIC", "Readable", "Source", "open_source"]
+
+BOM = b"\xef\xbb\xbf"
+GZIP_MAGIC = b"\x1f\x8b"
+# A Parquet file starts with PAR1; the byte after it opens the first Thrift structure and is
+# always 0x15. With it, a basket that happens to start with an item "PAR1" stays a basket.
+PARQUET_MAGIC = b"PAR1\x15"
+
+_BUFFER = 1 << 18
+
+
+class Readable(Protocol):
+    """What we need of a binary stream."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+
+
+class _Ahead(io.RawIOBase):
+    """A stream whose first bytes can be looked at, and which hashes what it fetches.
+
+    Not `BufferedReader.peek`, which may return a single byte of a slow pipe.
+    """
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._head = b""
+        self.sha256 = hashlib.sha256()
+
+    def _fetch(self, size: int) -> bytes:
+        data = self._stream.read(size)
+        if isinstance(data, str):
+            raise DataError("the stream gives text; open it in binary mode")
+        self.sha256.update(data)
+        return data
+
+    def look(self, size: int) -> bytes:
+        while len(self._head) < size and (more := self._fetch(size - len(self._head))):
+            self._head += more
+        return self._head[:size]
+
+    def skip(self, size: int) -> None:
+        self._head = self._head[size:]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        size = len(buffer)
+        data = self._head[:size] or self._fetch(size)
+        self._head = self._head[size:]
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class Source:
+    """An open input: its decompressed bytes, and what its name and first bytes say of it.
+
+    Attributes
+    ----------
+    name : for messages
+    suffix : of the name, ``.gz`` left out; None for standard input and streams
+    parquet : whether it is Parquet, by its name or its first bytes
+    stream : the decompressed bytes, a byte order mark at the start dropped
+    """
+
+    def __init__(self, raw: Readable, path: Path | None, name: str) -> None:
+        self.name = name
+        self.suffix = plain_suffix(path.name) if path else None
+        self._raw = _Ahead(raw)
+        self._path = path
+        content = self._raw
+        self.empty = not content.look(1)
+        if self._raw.look(2) == GZIP_MAGIC or (path and path.suffix.lower() == ".gz"):
+            self._path = None
+            content = _Ahead(gzip.GzipFile(fileobj=io.BufferedReader(self._raw, _BUFFER)))
+        magic = content.look(len(PARQUET_MAGIC))
+        self.parquet = magic == PARQUET_MAGIC or is_parquet_name(name)
+        if not self.parquet and magic.startswith(BOM):
+            content.skip(len(BOM))
+        self.stream: BinaryIO = io.BufferedReader(content, _BUFFER)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all raw bytes; reads what is left of them."""
+        while self._raw.read(_BUFFER):
+            pass
+        return self._raw.sha256.hexdigest()
+
+    @contextmanager
+    def on_disk(self) -> Iterator[Path]:
+        """Give a plain file with these bytes, for readers that need to jump around in it."""
+        if self._path is not None and stat.S_ISREG(self._path.stat().st_mode):
+            yield self._path
+            return
+        # Only its owner can read this file, and it goes away with the block.
+        with tempfile.NamedTemporaryFile(prefix="overcoat-") as spool:
+            shutil.copyfileobj(self.stream, spool, _BUFFER)
+            spool.flush()
+            yield Path(spool.name)
+
+
+@contextmanager
+def open_source(source: str | os.PathLike[str] | IO[Any]) -> Iterator[Source]:
+    """Open a path, ``-`` or a stream; what goes wrong while reading becomes a DataError."""
+    path: Path | None = None
+    if hasattr(source, "read") or source == "-":
+        stream: Any = sys.stdin if source == "-" else source
+        stream = getattr(stream, "buffer", stream)  # of a text stream such as sys.stdin
+        label = getattr(source, "name", None)
+        name = label if isinstance(label, str) and not label.startswith("<") else STDIN
+    else:
+        path = Path(os.fspath(source))
+        name = str(path)
+    try:
+        with ExitStack() as stack:
+            if path is not None:
+                stream = stack.enter_context(path.open("rb", buffering=0))
+            yield Source(stream, path, name)
+    except FileNotFoundError:
+        raise DataError("no such file", name) from None
+    except IsADirectoryError:
+        raise DataError("is a directory, not a file", name) from None
+    except PermissionError:
+        raise DataError("no permission to read it", name) from None
+    except EOFError:
+        raise DataError("the gzip file is truncated; copy it again", name) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"not a sound gzip file ({error})", name) from None
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", name) from error

@@ -1,0 +1,153 @@
+"""Columns of polars tables: what Parquet files and frames have in common.
+
+Needs polars, so it is imported where a table has been seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from overcoat.data.io.pairs import Pairs
+from overcoat.data.io.problems import Problems
+from overcoat.data.layout import Layout
+from overcoat.data.transactions import TransactionsBuilder
+from overcoat.errors import DataError
+
+__all__ = [
+    "add_lists",
+    "add_pairs",
+    "check_types",
+    "encode",
+    "number_column",
+    "only_list_column",
+]
+
+Schema = Mapping[str, pl.DataType]
+
+
+def only_list_column(schema: Schema, file: str | None = None) -> str:
+    """Return the one column that holds lists of strings, or raise.
+
+    >>> only_list_column({"name": pl.String(), "items": pl.List(pl.String)})
+    'items'
+    """
+    found = [name for name, dtype in schema.items() if dtype in (pl.List(pl.String), pl.List)]
+    found = [name for name in found if _is_label(schema[name].inner)]  # type: ignore[attr-defined]
+    if len(found) == 1:
+        return found[0]
+    raise DataError(
+        "say which columns hold the transactions: id and item (one pair a row), or items "
+        f"(lists); the columns are {_listed(schema)}",
+        file,
+    )
+
+
+def check_types(schema: Schema, layout: Layout, file: str | None = None) -> None:
+    """Raise unless the columns that `layout` names are there and can be what it says."""
+    names = [layout.id, layout.item] if layout.format == "long" else [layout.items]
+    problems = Problems(file)
+    for name in names:
+        if name not in schema:
+            problems.add(f"no column {name!r}; the columns are {_listed(schema)}")
+    problems.check()
+    dtype = schema[names[-1]]
+    if layout.format == "list":
+        if not isinstance(dtype, (pl.List, pl.Array)):
+            raise DataError(f"column {names[-1]!r} holds {dtype}, not lists", file)
+        dtype = dtype.inner  # type: ignore[assignment]
+    elif schema[layout.id].is_nested():
+        raise DataError(f"column {layout.id!r} holds {schema[layout.id]}, not ids", file)
+    if not (_is_label(dtype) or dtype.is_integer() or dtype == pl.Null):
+        raise DataError(
+            f"column {names[-1]!r} holds {dtype}; items are strings, so cast it to string first",
+            file,
+        )
+
+
+def _is_label(dtype: Any) -> bool:
+    return dtype in (pl.String, pl.Categorical, pl.Enum)
+
+
+def _listed(schema: Schema) -> str:
+    return ", ".join(repr(name) for name in schema) or "none"
+
+
+def encode(
+    column: pl.Series, numbers: Callable[[list[Any]], NDArray[np.int64]]
+) -> NDArray[np.int64]:
+    """Return `numbers` of each value, called once with the distinct ones; -1 for null.
+
+    >>> encode(pl.Series(["b", "a", None, "b"]), lambda labels: np.arange(len(labels)))
+    array([ 0,  1, -1,  0])
+    """
+    distinct = column.unique(maintain_order=True).drop_nulls()
+    new = pl.Series(numbers(distinct.to_list()), dtype=pl.Int64)
+    if not len(distinct):
+        return np.full(len(column), -1, np.int64)
+    return column.replace_strict(distinct, new, default=-1, return_dtype=pl.Int64).to_numpy()
+
+
+def number_column(pieces: list[list[Any] | pl.Series]) -> NDArray[np.int64]:
+    """Return a number for each value of a column in pieces, in order of first sight.
+
+    >>> number_column([pl.Series(["b", "a"]), ["b", "c"]])
+    array([0, 1, 0, 2])
+    """
+    column = pl.concat([pl.Series("id", piece).rename("id") for piece in pieces])
+    # By sorting, not by hashing, which takes several times the memory.
+    order = column.arg_sort().to_numpy()
+    ordered = column.gather(order)
+    is_new = (ordered != ordered.shift(1)).fill_null(True).to_numpy()
+    first = np.minimum.reduceat(order, np.flatnonzero(is_new))  # where each value is first seen
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = rank[np.cumsum(is_new) - 1]
+    return numbers
+
+
+def add_pairs(
+    pairs: Pairs, frame: pl.DataFrame, layout: Layout, problems: Problems, first_row: int = 1
+) -> None:
+    """Add the rows of a long table; `first_row` is the number of the first in its file."""
+    ids = frame[layout.id]
+    if isinstance(ids.dtype, (pl.Categorical, pl.Enum)):
+        ids = ids.cast(pl.String)
+    missing = ids.is_null()
+    if ids.dtype.is_float():
+        missing |= ids.is_nan().fill_null(False)
+    elif ids.dtype == pl.String:
+        missing |= (ids == "").fill_null(False)
+    for row in missing.arg_true():
+        problems.add(f"row {first_row + row}: the id is missing")
+    pairs.add_columns(ids, encode(frame[layout.item].cast(pl.String), pairs.encode_items))
+
+
+def add_lists(
+    builder: TransactionsBuilder, column: pl.Series, problems: Problems, first_row: int = 1
+) -> None:
+    """Add the lists of a column; a null list is an empty transaction.
+
+    >>> builder = TransactionsBuilder()
+    >>> add_lists(builder, pl.Series([["a", "b"], None, [], ["a"]]), Problems())
+    >>> list(builder.build())
+    [((), 2), (('a',), 1), (('a', 'b'), 1)]
+    """
+    lists = column.cast(pl.List(pl.String))
+    lengths = lists.list.len().fill_null(0).to_numpy()
+    labels = lists.filter(pl.Series(lengths > 0)).explode()  # an empty list would give a null
+    missing = labels.is_null() | (labels == "").fill_null(False)
+    for row in np.unique(np.repeat(np.arange(len(lists)), lengths)[missing.to_numpy()]).tolist():
+        problems.add(f"row {first_row + row}: a null or an empty string in the list")
+    problems.check()
+
+    def codes_of(distinct: list[str]) -> NDArray[np.int64]:
+        return np.fromiter(map(builder.code, distinct), np.int64, len(distinct))
+
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    builder.add_rows(offsets, encode(labels, codes_of))

@@ -1,0 +1,56 @@
+"""Small text files: policies, constraints, hierarchies, mappings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from overcoat.data.io.delimited import NOT_UTF8, Dialect
+from overcoat.data.io.problems import Problems
+from overcoat.data.io.source import open_source
+from overcoat.errors import DataError, InputError, Problem
+
+__all__ = ["read_lines", "read_text", "split_fields"]
+
+
+def read_text(path: str | os.PathLike[str], *, error: Callable[[list[Problem]], InputError]) -> str:
+    """Return the text of a file (``.gz`` too); what is wrong with it is raised as `error`."""
+    name = os.fspath(path)
+    try:
+        with open_source(path) as source:
+            raw = source.stream.read()
+    except DataError as cause:
+        raise error(list(cause.problems)) from None
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as cause:
+        line = raw.count(b"\n", 0, cause.start) + 1
+        raise error([Problem(NOT_UTF8, name, line)]) from None
+
+
+def read_lines(
+    path: str | os.PathLike[str], *, error: Callable[[list[Problem]], InputError]
+) -> list[tuple[int, str]]:
+    """Return the lines of a file that say something, with their numbers.
+
+    Blank lines and those that start with ``#`` are left out.
+    """
+    lines = read_text(path, error=error).split("\n")
+    numbered = ((number, line.rstrip("\r")) for number, line in enumerate(lines, start=1))
+    return [(n, line) for n, line in numbered if line.strip() and not line.startswith("#")]
+
+
+def split_fields(line: str, sep: str | None) -> list[str]:
+    """Return the items of one line, split as in a basket; None splits on ASCII white space.
+
+    >>> split_fields('a b "c"', None), split_fields('a, "b, c"', ",")
+    (['a', 'b', '"c"'], ['a', 'b, c'])
+    """
+    if sep is None:
+        return [field.decode() for field in line.encode().split()]
+    fields: list[str] = []
+    problems = Problems()
+    for _, more in Dialect(sep, trim=True).records(line, 1, problems):
+        fields += more
+    problems.check()
+    return fields

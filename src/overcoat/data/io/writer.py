@@ -1,0 +1,122 @@
+"""Writing: the same bytes for the same transactions, always."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from gzip import GzipFile
+from itertools import chain, islice, repeat
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.data.io.basket import basket_lines
+from overcoat.data.io.long import long_lines
+from overcoat.data.io.names import check_sep, is_gzip_name
+from overcoat.data.io.parquet import write_parquet
+from overcoat.data.io.source import BOM, PARQUET_MAGIC
+from overcoat.data.layout import Layout
+from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError
+
+__all__ = ["write"]
+
+_LINES = 4096  # joined and written at once
+
+
+def write(
+    transactions: Transactions,
+    target: str | os.PathLike[str] | BinaryIO,
+    *,
+    layout: Layout,
+    order: NDArray[np.int64] | None = None,
+    gzip: bool | None = None,
+) -> None:
+    """Write transactions to exactly this path or stream.
+
+    Parameters
+    ----------
+    transactions : what to write
+    target : a path, or a binary stream, which stays open. To leave an earlier file alone until
+        the new one is whole, write to a path from `Staging.stage`.
+    layout : how, see `output_layout`
+    order : the distinct row of each transaction, like `Transactions.positions`; canonical order
+        when None, which tells nothing about the input's
+    gzip : compress; None goes by the name of the path
+
+    Raises
+    ------
+    DataError
+        when the layout cannot hold a label, or the target cannot be written
+
+    Examples
+    --------
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> data = Transactions.of([{"milk", "bread"}, {"milk"}, set()])
+    >>> write(data, stream, layout=Layout("long", sep=",", id="customer"))
+    >>> stream.getvalue().decode().splitlines()
+    ['customer,item', '1,', '2,bread', '2,milk', '3,milk']
+    """
+    check_sep(layout.sep)
+    if order is not None and not np.array_equal(
+        np.bincount(order, minlength=transactions.n_distinct), transactions.counts
+    ):
+        raise ValueError("order does not hold each distinct row as often as it counts")
+    path = None if hasattr(target, "write") else Path(target)
+    if gzip is None:
+        gzip = path is not None and is_gzip_name(path.name)
+    if gzip and layout.parquet:
+        raise DataError("Parquet is compressed already; write it without gzip")
+    if not layout.parquet and layout.format == "list":
+        raise DataError("lists need Parquet")
+
+    try:
+        with ExitStack() as stack:
+            stream: BinaryIO = (
+                target if path is None else stack.enter_context(path.open("wb"))  # type: ignore[assignment]
+            )
+            if layout.parquet:
+                write_parquet(transactions, _all_rows(transactions, order), stream, layout)
+                return
+            if gzip:
+                # No name and no time in the header: equal input, equal bytes.
+                stream = stack.enter_context(  # type: ignore[assignment]
+                    GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0)
+                )
+            lines = basket_lines if layout.format == "basket" else long_lines
+            _write_lines(stream, lines(transactions, _rows(transactions, order), layout))
+    except BrokenPipeError:
+        raise  # nobody reads standard output any more; that is no error in the data
+    except OSError as error:
+        name = None if path is None else str(path)
+        raise DataError(f"cannot be written: {error.strerror or error}", name) from error
+
+
+def _rows(transactions: Transactions, order: NDArray[np.int64] | None) -> Iterator[int]:
+    if order is not None:
+        return (row for start in range(0, len(order), _LINES)
+                for row in order[start : start + _LINES].tolist())  # fmt: skip
+    counts = enumerate(transactions.counts.tolist())
+    return chain.from_iterable(repeat(row, count) for row, count in counts)
+
+
+def _all_rows(transactions: Transactions, order: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    if order is not None:
+        return order
+    return np.repeat(np.arange(transactions.n_distinct), transactions.counts)
+
+
+def _write_lines(stream: BinaryIO, lines: Iterable[str]) -> None:
+    lines = iter(lines)
+    first = True
+    while batch := "".join(islice(lines, _LINES)).encode("utf-8"):
+        if first and batch.startswith((BOM, PARQUET_MAGIC)):
+            # A label that looks like a mark of the file. `read` drops one byte order mark, so
+            # with one before it the label comes back whole.
+            stream.write(BOM)
+        stream.write(batch)
+        first = False

@@ -1,0 +1,195 @@
+"""Policies from options and from `policy.toml`, which has the same words.
+
+Everything wrong in any of the files is collected, to be told at once when the policy is bound.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from overcoat.data.io.text import read_lines, read_text, split_fields
+from overcoat.data.vocabulary import Vocabulary
+from overcoat.errors import InputError, PolicyError, Problem
+from overcoat.policy.hierarchy import Hierarchy
+from overcoat.policy.policy import Policy
+from overcoat.policy.privacy import AllItemsets, Family, Itemsets, Pgen
+from overcoat.policy.sets import Sets
+from overcoat.policy.utility import Utility
+from overcoat.policy.weights import Distances
+
+__all__ = ["KEYS", "make_policy", "read_policy", "read_settings"]
+
+T = TypeVar("T")
+
+# What each key may be in TOML; on the command line a path is a path and a number is a number.
+KEYS: dict[str, tuple[tuple[type, ...], str]] = {
+    "k": ((int,), "a whole number"),
+    "max_suppressed": ((int, float), "a percentage"),
+    "privacy": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
+    "km": ((int,), "a whole number"),
+    "linkable": ((str, list), "a file name or a list of items"),
+    "pgen": ((bool,), "true or false"),
+    "utility": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
+    "rest": ((str,), "together or intact"),
+    "hierarchy": ((str,), "a file name, or balanced:FANOUT"),
+    "distances": ((str,), "a file name"),
+    "penalties": ((str, dict), "a file name or a table of numbers"),
+    "algorithm": ((str,), "a name"),
+    "known": ((str,), "a file name"),
+    "ignore_unknown": ((bool,), "true or false"),
+}
+ALIASES = {"s": "max_suppressed"}
+FILES = ("privacy", "linkable", "utility", "hierarchy", "distances", "penalties", "known")
+
+
+def read_settings(path: str | Path) -> dict[str, Any]:
+    """Read `policy.toml`: the keys of `KEYS`, file names relative to the file's own folder."""
+    file = str(path)
+    text = read_text(path, error=PolicyError)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise PolicyError(f"not TOML: {error}", file, int(line[1]) if line else None) from None
+    settings: dict[str, Any] = {}
+    problems = []
+    for written, value in content.items():
+        key = written.replace("-", "_")
+        key = ALIASES.get(key, key)
+        line_number = _line_of(text, written)
+        if key not in KEYS:
+            known = ", ".join(KEYS)
+            problems.append(Problem(f"unknown key {written!r}; known: {known}", file, line_number))
+            continue
+        types, wanted = KEYS[key]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            problems.append(Problem(f"{written} must be {wanted}", file, line_number))
+            continue
+        settings[key] = value
+        if key in FILES and isinstance(value, str) and not _is_balanced(value):
+            settings[key] = str(Path(path).parent / value)
+        elif isinstance(value, (list, dict)) and key in ("privacy", "utility"):
+            try:
+                settings[key] = Sets.of(value, file=file, line=line_number)
+            except PolicyError as error:
+                problems.extend(error.problems)
+    if problems:
+        raise PolicyError(problems)
+    return settings
+
+
+def read_policy(path: str | Path) -> Policy:
+    """Read a whole policy from `policy.toml`."""
+    return make_policy(read_settings(path))
+
+
+def make_policy(settings: Mapping[str, Any], *, sep: str | None = "") -> Policy:
+    """Build a policy from settings, reading the files they name.
+
+    Parameters
+    ----------
+    settings : values for the keys of `KEYS`, None where nothing was said
+    sep : how set files split items; "" as in the data
+
+    >>> make_policy({"k": 5, "km": 2}).privacy
+    (AllItemsets(2),)
+    """
+    given = {key: value for key, value in settings.items() if value is not None}
+    problems: list[Problem] = []
+
+    def attempt(action: Callable[[], T], otherwise: T) -> T:
+        try:
+            return action()
+        except InputError as error:
+            problems.extend(error.problems)
+            return otherwise
+
+    def sets(value: Any) -> Sets:
+        return Sets.read(value, sep=sep) if isinstance(value, (str, Path)) else Sets.of(value)
+
+    if "k" not in given:
+        problems.append(Problem("k is missing: how many people must an itemset match?"))
+    if "linkable" in given and "km" not in given:
+        problems.append(Problem("linkable items need km: how many of them may an attacker know?"))
+    families: list[Family | None] = []
+    if "privacy" in given:
+        several = given["privacy"] if isinstance(given["privacy"], tuple) else (given["privacy"],)
+        families += [attempt(lambda one=one: Itemsets(sets(one)), None) for one in several]  # type: ignore[misc]
+    if "km" in given:
+        linkable = given.get("linkable")
+        if isinstance(linkable, (str, Path)):
+            linkable = attempt(lambda: sets(linkable), None)
+        families.append(attempt(lambda: AllItemsets(given["km"], linkable), None))
+    if given.get("pgen"):
+        families.append(Pgen())
+    if not families:
+        problems.append(Problem("nothing to protect: give itemsets (privacy), km, or pgen"))
+    utility = attempt(
+        lambda: Utility(sets(given.get("utility", ())), rest=given.get("rest", "together")),
+        Utility(),
+    )
+    defaults = {"k": 1, "max_suppressed": 0.5, "algorithm": "coat", "ignore_unknown": False}
+    return Policy(
+        privacy=tuple(family for family in families if family is not None),
+        utility=utility,
+        hierarchy=attempt(lambda: _hierarchy(given.get("hierarchy")), None),
+        weights=attempt(
+            lambda: Distances.read(given["distances"]) if "distances" in given else None, None
+        ),
+        penalties=attempt(lambda: _penalties(given.get("penalties")), None),
+        known=attempt(lambda: _known(given.get("known")), frozenset()),
+        problems=tuple(problems),
+        **{key: given.get(key, default) for key, default in defaults.items()},
+    )
+
+
+def _is_balanced(value: str) -> bool:
+    return re.fullmatch(r"balanced(:\d+)?", value) is not None
+
+
+def _hierarchy(value: Any) -> Hierarchy | Callable[[Vocabulary], Hierarchy] | None:
+    if value is None:
+        return None
+    if _is_balanced(str(value)):
+        fanout = int(str(value).partition(":")[2] or 5)
+        if fanout < 2:
+            raise PolicyError(f"the fan-out of a hierarchy must be at least 2, not {fanout}")
+        return lambda vocabulary: Hierarchy.balanced(vocabulary, fanout)
+    return Hierarchy.read(value)
+
+
+def _penalties(value: Any) -> dict[str, float] | None:
+    """Take a table, or read lines ``item,penalty``."""
+    if value is None or isinstance(value, dict):
+        return value
+    penalties: dict[str, float] = {}
+    problems = []
+    for number, line in read_lines(value, error=PolicyError):
+        try:
+            item, penalty = split_fields(line, ",")
+            penalties[item] = float(penalty)
+        except ValueError:
+            problems.append(Problem("expected item, penalty", str(value), number))
+    if problems:
+        raise PolicyError(problems)
+    return penalties
+
+
+def _known(value: Any) -> frozenset[str]:
+    """Read a code list or a hierarchy: the first field of each line, or the whole line."""
+    if value is None:
+        return frozenset()
+    lines = [line.strip() for _, line in read_lines(value, error=PolicyError)]
+    first = [re.split(r"[;,\t]", line, maxsplit=1)[0].strip().strip('"') for line in lines]
+    return frozenset(lines) | frozenset(first)
+
+
+def _line_of(text: str, key: str) -> int:
+    """Return the line of a TOML key, as near as one can tell."""
+    name = re.escape(key)
+    found = re.search(rf"^\s*(\[+\s*)?[\"']?{name}[\"']?\s*[=.\]]", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 1

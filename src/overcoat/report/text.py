@@ -1,0 +1,134 @@
+"""Results and verdicts in a few lines for a person."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from overcoat.release import Result
+from overcoat.verification import Verdict
+
+__all__ = ["summarize", "verdict_lines"]
+
+_SHOWN = 8
+
+
+def summarize(result: Result, *, released: str | None = None, mapping: str | None = None) -> str:
+    """Return what happened, in a few lines.
+
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> from overcoat.release import anonymize
+    >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
+    >>> result = anonymize(rows, 2, AllItemsets(2))
+    >>> print(summarize(result))
+    data        5 transactions, 3 items
+    policy      k = 2, 3 constraints (all 2-itemsets), s = 0.5 %
+    changed     1 group of 2 items; 1 item as it was
+    suppressed  none
+    loss        log2 UL = -1.959
+    verified    yes: every protected itemset matches at least 2 people or nobody
+    """
+    policy, verdict = result.policy, result.verdict
+    titles = "; ".join(family.title for family in policy.families)
+    lines = [
+        (
+            "data",
+            f"{_count(result.data.n_transactions, 'transaction')}, "
+            f"{_count(result.data.n_items, 'item')}",
+        ),
+        (
+            "policy",
+            f"k = {policy.k}, {_count(policy.n_constraints, 'constraint')} ({titles}), "
+            f"s = {policy.max_suppressed:g} %",
+        ),
+        ("changed", _changed(result)),
+        ("suppressed", _suppressed(result)),
+        ("loss", _loss(result)),
+    ]
+    if result.counts:
+        lines += _exact_counts(result)
+    if verdict.ok:
+        k = verdict.largest_k
+        lines.append(
+            (
+                "verified",
+                "yes: every protected itemset matches "
+                + ("nobody" if k is None else f"at least {k} people or nobody"),
+            )
+        )
+    else:
+        lines.append(("verified", "NO, see the violations; this cannot be published"))
+    if released is not None:
+        lines.append(("released", released))
+    if mapping is not None:
+        lines.append(("mapping", f"{mapping} (shows which item went where; publish it or keep it)"))
+    return "\n".join(f"{name:<11} {text}" for name, text in lines)
+
+
+def verdict_lines(verdict: Verdict, k: int) -> str:
+    """Return a verdict in a few lines."""
+    if verdict.ok:
+        largest = verdict.largest_k
+        more = "for any k" if largest is None else f"up to k = {largest}"
+        return (
+            f"verified    yes: the release satisfies its policy at k = {k} (and {more})\n"
+            f"suppressed  {_count(verdict.n_suppressed, 'item')} "
+            f"({verdict.suppressed_percent:.3g} %)"
+        )
+    lines = ["verified    NO"]
+    for kind, total in verdict.n_violations.items():
+        shown = [v.message for v in verdict.violations if v.kind == kind]
+        lines.append(f"{kind:<11} {_count(total, 'violation')}")
+        lines += [f"  {message}" for message in shown]
+        if total > len(shown):
+            lines.append(f"  … and {total - len(shown)} more")
+    if verdict.largest_k is not None:
+        lines.append(f"largest k   {verdict.largest_k}")
+    return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f", … and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
+
+
+def _changed(result: Result) -> str:
+    merged = result.mapping.merged
+    single = sum(len(group) == 1 for group in result.mapping.members)
+    untouched = f"{_count(single, 'item')} as {'it was' if single == 1 else 'they were'}"
+    if not merged:
+        return f"nothing merged; {untouched}"
+    sizes = sorted(map(len, merged))
+    spread = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
+    return f"{_count(len(merged), 'group')} of {spread} items; {untouched}"
+
+
+def _suppressed(result: Result) -> str:
+    gone = result.mapping.suppressed
+    if not gone:
+        return "none"
+    percent = result.verdict.suppressed_percent
+    return f"{_count(len(gone), 'item')} ({percent:.3g} %): {_listed(gone)}"
+
+
+def _loss(result: Result) -> str:
+    value = result.loss.log2_ul
+    return f"log2 UL = {value:.3f}" if math.isfinite(value) else "none"
+
+
+def _exact_counts(result: Result) -> list[tuple[str, str]]:
+    exact = [count.name for count in result.counts if count.exact]
+    lines = []
+    if exact:
+        number = "all" if len(exact) == len(result.counts) else f"{len(exact)} of"
+        lines.append(
+            ("exact", f"counts of {number} {_count(len(result.counts), 'set')}: {_listed(exact)}")
+        )
+    inexact = [f"{c.name} ({c.before:,} → {c.after:,})" for c in result.counts if not c.exact]
+    if inexact:
+        lines.append(("not exact", _listed(inexact)))
+    return lines

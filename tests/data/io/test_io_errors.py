@@ -1,0 +1,192 @@
+"""Bad inputs and what is said about them."""
+
+import gzip
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from overcoat.data.io import delimited, long, read
+from overcoat.errors import DataError
+
+UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
+LONG: dict[str, Any] = {"id": "id", "item": "item"}
+TRUNCATED = "x.dat.gz: the gzip file is truncated; copy it again"
+UNCLOSED = "a quote opens here and never closes"
+
+Bad = tuple[str, bytes, dict[str, Any], list[str]]
+BAD: list[Bad] = [
+    ("x.dat", b"", {}, ["x.dat:1: the file is empty"]),
+    ("x.csv", b"", LONG, ["x.csv:1: the file is empty"]),
+    ("x.dat", b"\xef\xbb\xbf", {}, ["x.dat: the file holds no transactions"]),
+    ("x.dat", b"items\n", {"header": True}, ["x.dat: the file holds no transactions"]),
+    ("x.csv", b"id,item\n", LONG, ["x.csv: the file holds no transactions"]),
+    # encoding: every bad line, not only the first
+    ("x.dat", b"a\n\xe9\nb\n\xe9 c\n", {}, [f"x.dat:2: {UTF8}", f"x.dat:4: {UTF8}"]),
+    ("x.csv", b"a\n\xe9\nb\n\xe9,c\n", {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
+    ("x.csv", b"id,item\n1,\xe9\n", LONG, [f"x.csv:2: {UTF8}"]),
+    ("x.csv", b"id,item,\xe9\n", LONG, [f"x.csv:1: {UTF8}"]),
+    ("x.dat", "a b\n".encode("utf-16"), {}, [f"x.dat:1: {UTF8}"]),
+    # quotes
+    ("x.csv", b'a\nb,"c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),
+    ("x.csv", b'"a\nb","c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),
+    (
+        "x.csv",
+        b'5" disk\n',
+        {},
+        ["x.csv:1: a quote inside an item; put the item in quotes and write the inner quote twice"],
+    ),
+    (
+        "x.csv",
+        b'a\n"b"c,"d"\n',
+        {},
+        ["x.csv:2: text after a closing quote; a quote inside an item is written twice"],
+    ),
+    ("x.csv", b'a\nb,""\n', {}, ["x.csv:2: an item cannot be the empty string"]),
+    ("x.csv", b'id,item\n1,a\n2,"b\n3,c\n', LONG, [f"x.csv:3: {UNCLOSED}"]),
+    # ragged rows and ids
+    (
+        "x.csv",
+        b"id,item\n1\n2,b\n3,c,d\n",
+        LONG,
+        ["x.csv:2: 1 fields where the header has 2", "x.csv:4: 3 fields where the header has 2"],
+    ),
+    ("x.csv", b'id,item\n1,"a\nb"\n,c\n', LONG, ["x.csv:4: the id is empty"]),
+    # columns
+    ("x.csv", b"a,b\n1,2\n", LONG, ["x.csv:1: no column 'id'; the columns are 'a', 'b'"]),
+    (
+        "x.csv",
+        b"id,item,item\n1,2,3\n",
+        LONG,
+        ["x.csv:1: more than one column is called 'item'; the columns are 'id', 'item', 'item'"],
+    ),
+    # arguments
+    ("x.csv", b"a\n", {"id": "id"}, ["a long table needs both columns: the id and the item"]),
+    (
+        "x.csv",
+        b"a\n",
+        {"id": "a", "item": "a"},
+        ["the id and the item cannot be one column, 'a'"],
+    ),
+    (
+        "x.csv",
+        b"a\n",
+        {"items": "a"},
+        ["a list column needs Parquet or a frame; this is a text file"],
+    ),
+    ("x.csv", b"a\n", {"format": "wide"}, ["unknown format 'wide'; there are basket, long, list"]),
+    (
+        "x.csv",
+        b"a\n",
+        {"format": "basket", **LONG},
+        ["the id and item columns are for a long table, not for format 'basket'"],
+    ),
+    *(
+        (
+            "x.csv",
+            b"a\n",
+            {"sep": sep},
+            [f"the separator must be one character, not a quote or a line break; got {sep!r}"],
+        )
+        for sep in ("", "::", '"', "\n", "\r", "\ud800")
+    ),
+    # containers
+    ("x.dat.gz", gzip.compress(b"a\n" * 9)[:-4], {}, [TRUNCATED]),
+    ("x.dat.gz", b"a b\n", {}, ["x.dat.gz: not a sound gzip file (Not a gzipped file (b'a '))"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["plain", "fast"])
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_input(bad: Bad, fast: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, content, arguments, messages = bad
+    monkeypatch.chdir(tmp_path)
+    if fast:
+        monkeypatch.setattr(long, "POLARS_PAYS_FROM", 0)
+        monkeypatch.setattr(delimited, "BLOCK", 4)
+    Path(name).write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        read(name, **arguments)
+    assert list(map(str, caught.value.problems)) == messages
+
+
+def test_only_the_first_ten() -> None:
+    with pytest.raises(DataError) as caught:
+        read(io.BytesIO(b"\xff\n" * 50))
+    problems = list(map(str, caught.value.problems))
+    assert problems[9] == f"standard input:10: {UTF8}"
+    assert problems[10:] == ["standard input: there may be more; these are the first 10"]
+
+
+def test_a_quote_does_not_swallow_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delimited, "_LONGEST_RECORD", 100)
+    monkeypatch.setattr(delimited, "BLOCK", 10)
+    stream = io.BytesIO(b'a\n"b\n' + b"c\n" * 1_000_000)
+    with pytest.raises(DataError, match=f"standard input:2: {UNCLOSED}"):
+        read(stream, sep=",")
+    assert stream.tell() < 1_000_000
+
+
+def test_missing_file_and_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"^x.dat: no such file$"):
+        read("x.dat")
+    Path("folder").mkdir()
+    with pytest.raises(DataError, match=r"^folder: is a directory, not a file$"):
+        read("folder")
+    with pytest.raises(DataError, match=r"^folder: is a directory, not a file$"):
+        read(Path("folder"), **LONG)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(tmp_path: Path) -> None:
+    path = tmp_path / "x.dat"
+    path.write_bytes(b"a\n")
+    path.chmod(0)
+    with pytest.raises(DataError, match="no permission to read it"):
+        read(path)
+
+
+def test_a_stream_that_fails() -> None:
+    class Broken(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    with pytest.raises(DataError, match=r"^standard input: cannot be read: Input/output error$"):
+        read(Broken())
+
+
+@pytest.mark.parametrize("damage", ["truncated", "overwritten", "not Parquet", "gz"])
+def test_damaged_parquet(damage: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    frame = pl.DataFrame({"items": [["a", "b"], ["c"]]})
+    frame.write_parquet(path)
+    raw = path.read_bytes()
+    if damage == "truncated":
+        path.write_bytes(raw[: len(raw) // 2])
+    elif damage == "overwritten":
+        path.write_bytes(raw[:8] + bytes(100) + raw[108:])
+    elif damage == "not Parquet":
+        path.write_bytes(b"a b\n")
+    else:
+        path = tmp_path / "x.parquet.gz"
+        path.write_bytes(gzip.compress(raw)[:-20])
+    with pytest.raises(DataError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_what_is_no_data() -> None:
+    with pytest.raises(DataError, match="cannot read transactions from int"):
+        read(5)
+    with pytest.raises(DataError, match="cannot read transactions from bytes"):
+        read(b"a b")
+    with pytest.raises(DataError, match="transaction 1 is a string"):
+        read(["ab", "c"])
+    with pytest.raises(DataError, match="transaction 2: item 5 is not a string"):
+        read([{"a"}, {5}])
+    with pytest.raises(DataError, match="for sparse matrices"):
+        read("x.dat", items=["a"])
