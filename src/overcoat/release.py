@@ -36,7 +36,7 @@ from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.verification import Verdict, verify
 
-__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "peak_memory_mb"]
+__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "peak_memory_mb", "send"]
 
 Progress = Callable[[str, int], None]
 
@@ -126,6 +126,7 @@ class Result:
         mapping: str | Path | None = None,
         to: str | None = None,
         keep_order: bool = False,
+        report: Callable[[], None] | None = None,
     ) -> None:
         """Publish: write the released data, and the mapping if asked, or nothing at all.
 
@@ -136,6 +137,8 @@ class Result:
         to : basket, long or list, where the name of the file does not say it
         keep_order : keep the rows in the order of the input, which may link them to people; the
             data must have been read with ``keep_order=True``
+        report : called when all is checked, before the files get their names: should it fail,
+            nothing is published
         """
         if self.partial or not self.verdict.ok:
             raise VerificationError(
@@ -163,10 +166,11 @@ class Result:
                 target.write_text(self.mapping.dumps(keep_order=keep_order), encoding="utf-8")
                 if Mapping.read(target) != self.mapping:
                     raise VerificationError("the mapping does not read back as it was written")
+            if report is not None:
+                report()
+            if str(path) == "-":
+                send(content.getvalue())
             staging.commit()
-        if str(path) == "-":
-            sys.stdout.buffer.write(content.getvalue())
-            sys.stdout.buffer.flush()
 
     def _check_copy(self, written: Any, layout: Layout, keep_order: bool) -> None:
         """Read back what was written: it must be exactly what was verified."""
@@ -284,6 +288,20 @@ def apply_mapping(
     return result
 
 
+def send(content: bytes) -> None:
+    """Write to standard output, all of it and now; a reader who has left early is no error."""
+    if sys.stdout is None:
+        raise DataError("is closed", "standard output")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        sys.stdout = None  # else Python would try once more, and complain, when it ends
+        if not isinstance(error, BrokenPipeError):
+            raise DataError(f"cannot be written: {error.strerror}", "standard output") from error
+
+
 def peak_memory_mb() -> float:
     """Return the largest resident memory this process has had, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -349,8 +367,8 @@ def _infeasible(result: Result, outcome: Outcome) -> InfeasibleError:
     message = "\n".join(
         [
             f"the policy cannot be met within s = {s:g} % (at most {allowed} of {n_items} items "
-            f"suppressed): {len(gone)} items ({100 * len(gone) / n_items:.4g} %) would have "
-            "had to go",
+            f"suppressed): {len(gone)} item{'s' * (len(gone) != 1)} "
+            f"({100 * len(gone) / n_items:.4g} %) would have had to go",
             "constraints that could not be met without more suppression:",
             *shown,
             "would have been suppressed: "

@@ -20,7 +20,7 @@ cdef extern from *:
 cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
 
 
-cdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noexcept nogil:
+cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noexcept nogil:
     """Whether (2^size_x - 1) x < (2^size_y - 1) y, exactly; 0 <= x, y < 2^62, sizes >= 1.
 
     For size_x < size_y = size_x + d:  (2^size_y - 1) y - (2^size_x - 1) x

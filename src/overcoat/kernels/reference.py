@@ -12,9 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grouping"]
+__all__ = ["Grouping", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
+
+
+def loses_less(size_x: int, x: int, size_y: int, y: int) -> bool:
+    """Whether (2^size_x - 1) x < (2^size_y - 1) y: the comparison of losses, exactly.
+
+    x and y are weight (its numerator) times support; what all losses share is left out.
+    """
+    return ((1 << size_x) - 1) * x < ((1 << size_y) - 1) * y
 
 
 class Grouping:
@@ -107,9 +115,10 @@ class Grouping:
     ) -> tuple[int, tuple[int, ...]] | None:
         """Return the most supported set of `size` linkable groups that fewer than k support.
 
-        The set holds `group`; its other members come after `group` if `above`. Only sets all of
-        whose proper parts are supported by at least k, or by none, are looked at. First in
-        lexicographic order among equals; None when there is none.
+        The set holds `group`; its other members come after `group` if `above`. Sets are grown from
+        `group` in item order, and what fewer than k support already is not grown further: it is
+        violated itself, at a smaller size. First in lexicographic order among equals; None when
+        there is none.
         """
         others = [
             other
@@ -118,10 +127,12 @@ class Grouping:
         ]
         best: tuple[int, tuple[int, ...]] | None = None
         for rest in combinations(others, size - 1) if linkable[group] else ():
-            groups = tuple(sorted((group, *rest)))
-            support = self.support(np.array(groups, np.int32))
+            grown = [(group, *rest[:taken]) for taken in range(size)]
+            *supports, support = [self.support(np.array(groups)) for groups in grown]
+            if any(0 < smaller < k for smaller in supports[1:]):
+                continue
             if 0 < support < k and (best is None or support > best[0]):
-                best = (support, groups)
+                best = (support, tuple(sorted((group, *rest))))
         return best
 
     def cheapest_partner(
@@ -138,13 +149,13 @@ class Grouping:
         else:
             numerators = weigh(group, np.array(candidates, np.int32)).tolist()
 
-        def loss(position: int) -> int:
-            other = candidates[position]
+        best, best_size, best_loss = -1, 0, 0
+        for other, numerator in zip(candidates, numerators, strict=True):
             size = len(self._members[group]) + len(self._members[other])
-            support = self._total(self._rows[group] | self._rows[other])
-            return ((1 << size) - 1) * numerators[position] * support
-
-        return candidates[min(range(len(candidates)), key=loss)]
+            loss = numerator * self._total(self._rows[group] | self._rows[other])
+            if best < 0 or loses_less(size, loss, best_size, best_loss):
+                best, best_size, best_loss = other, size, loss
+        return best
 
     # -- changing -------------------------------------------------------------------------
 

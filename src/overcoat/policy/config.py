@@ -5,6 +5,7 @@ Everything wrong in any of the files is collected, to be told at once when the p
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from typing import Any, TypeVar
 
 from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import InputError, PolicyError, Problem
+from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Family, Itemsets, Pgen
@@ -52,9 +53,10 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     text = read_text(path, error=PolicyError)
     try:
         content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise PolicyError(f"not TOML: {error}", file, int(line[1]) if line else None) from None
+    except (ValueError, RecursionError) as error:  # beside TOMLDecodeError: monstrous numbers
+        found = re.search(r"line (\d+)", str(error))
+        line = int(found[1]) if found else text.rstrip("\n").count("\n") + 1  # "at end of document"
+        raise PolicyError(f"not TOML: {error}", file, line) from None
     settings: dict[str, Any] = {}
     problems = []
     for written, value in content.items():
@@ -72,9 +74,12 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         settings[key] = value
         if key in FILES and isinstance(value, str) and not _is_balanced(value):
             settings[key] = str(Path(path).parent / value)
-        elif isinstance(value, (list, dict)) and key in ("privacy", "utility"):
+        elif isinstance(value, (list, dict)) and key in ("privacy", "utility", "linkable"):
+            if not value:
+                problems.append(Problem(f"{written} is empty", file, line_number))
+            sets = [value] if key == "linkable" else value
             try:
-                settings[key] = Sets.of(value, file=file, line=line_number)
+                settings[key] = Sets.of(sets, file=file, line=line_number)
             except PolicyError as error:
                 problems.extend(error.problems)
     if problems:
@@ -172,8 +177,11 @@ def _penalties(value: Any) -> dict[str, float] | None:
         try:
             item, penalty = split_fields(line, ",")
             penalties[item] = float(penalty)
-        except ValueError:
-            problems.append(Problem("expected item, penalty", str(value), number))
+            if not 0 <= penalties[item] < math.inf:
+                raise ValueError
+        except (ValueError, DataError):
+            wanted = "expected item,penalty with a number of at least 0"
+            problems.append(Problem(wanted, str(value), number))
     if problems:
         raise PolicyError(problems)
     return penalties

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,10 +107,22 @@ class Sets:
             return sets
         if isinstance(sets, (str, bytes)):
             raise PolicyError(f"{sets!r} is a string; expected sets of items", file, line)
-        named: Iterable[tuple[Any, Any]] = (
-            sets.items() if isinstance(sets, Mapping) else ((None, items) for items in sets)
-        )
-        return cls([_entry(name, items, file, line) for name, items in named], file=file)
+        named = sets.items() if isinstance(sets, Mapping) else ((None, items) for items in sets)
+        return cls._entered(((name, items, line) for name, items in named), file)
+
+    @classmethod
+    def _entered(cls, written: Iterable[tuple[Any, Any, int | None]], file: str | None) -> Sets:
+        """Take the name, the items and the line of each set; tell all that are none at once."""
+        entries: list[ItemSet] = []
+        problems: list[Problem] = []
+        for name, items, line in written:
+            try:
+                entries.append(_entry(name, items, file, line))
+            except PolicyError as error:
+                problems.extend(error.problems)
+        if problems:
+            raise PolicyError(problems)
+        return cls(entries, file=file)
 
     @classmethod
     def read(cls, path: str | Path, *, sep: str | None = "") -> Sets:
@@ -125,9 +138,14 @@ class Sets:
             text = read_text(path, error=PolicyError)
             try:
                 content = json.loads(text)
-            except json.JSONDecodeError as error:
-                raise PolicyError(f"not JSON: {error.msg}", file, error.lineno) from None
-            return _from_json(cls, content, text, file)
+            except (ValueError, RecursionError) as error:  # beside JSONDecodeError: monsters
+                line = getattr(error, "lineno", 1)
+                raise PolicyError(f"not JSON: {error}", file, line) from None
+            if not isinstance(content, (list, dict)):
+                raise PolicyError("expected a list of lists of items", file, 1)
+            if not content:
+                raise PolicyError("the file names no set", file, 1)
+            return cls._entered(_json_elements(text), file)
         lines = read_lines(path, error=PolicyError)
         if not lines:
             raise PolicyError("the file names no set", file, 1)
@@ -157,32 +175,34 @@ def _problem(message: str, where: ItemSet | None) -> Problem:
 
 
 def _entry(name: Any, items: Any, file: str | None, line: int | None) -> ItemSet:
+    inside = "" if name is None else f"in set {name!r}, "
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
-        raise PolicyError(f"{items!r} is not a set of items", file, line)
+        raise PolicyError(f"{inside}{items!r} is not a set of items", file, line)
     labels = tuple(items)
-    for label in labels:
-        if not isinstance(label, str):
-            raise PolicyError(f"item {label!r} is not a string", file, line)
+    wrong = [label for label in labels if not isinstance(label, str)]
+    if wrong:
+        raise PolicyError(
+            Problem(f"{inside}item {label!r} is not a string", file, line) for label in wrong
+        )
     return ItemSet(labels, None if name is None else str(name), file, line)
 
 
-def _from_json(cls: type[Sets], content: Any, text: str, file: str) -> Sets:
-    """Take a list of lists, or an object of lists; the line of a set is that of its first item."""
-    if isinstance(content, dict):
-        named = list(content.items())
-    elif isinstance(content, list):
-        named = [(None, items) for items in content]
-    else:
-        raise PolicyError("expected a list of lists of items", file, 1)
-    if not named:
-        raise PolicyError("the file names no set", file, 1)
-    entries, position = [], 0
-    for name, items in named:
-        probe = json.dumps(items[0] if isinstance(items, list) and items else name)
-        found = max(text.find(probe, position), position)
-        position = found
-        entries.append(_entry(name, items, file, text.count("\n", 0, found) + 1))
-    return cls(entries, file=file)
+def _json_elements(text: str) -> Iterator[tuple[Any, Any, int]]:
+    """Yield the name, value and line of each element of a JSON list or object.
+
+    One by one, because a dict would keep only the last of two sets of the same name.
+    """
+    decode = json.JSONDecoder().raw_decode
+    skip = re.compile(r"[\s,:]*")  # the text is known to be JSON
+    opening = skip.match(text).end()  # type: ignore[union-attr]
+    position = opening + 1
+    while text[start := skip.match(text, position).end()] not in "]}":  # type: ignore[union-attr]
+        value, position = decode(text, start)
+        name = None
+        if text[opening] == "{":
+            name = value
+            value, position = decode(text, skip.match(text, position).end())  # type: ignore[union-attr]
+        yield name, value, text.count("\n", 0, start) + 1
 
 
 def _parse(
@@ -220,5 +240,5 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint) -> ItemSet:
 
 def _near(item: str, domain: Domain) -> str:
     folded = {label.casefold(): label for label in domain.vocabulary}
-    near = difflib.get_close_matches(item.casefold(), folded, n=3, cutoff=0.7)
+    near = difflib.get_close_matches(item.casefold(), folded, n=3)
     return "; near: " + ", ".join(repr(folded[label]) for label in near) if near else ""

@@ -63,7 +63,8 @@ class Pairs:
         """Add pairs given as a column of ids and the codes from `encode_items`."""
         if len(ids):
             starts = (ids != ids.shift(1)).fill_null(True)
-            import polars as pl2; self._ids.append(ids.filter(starts) + "")
+            # Shrunk, because a part of a column keeps the whole block in memory.
+            self._ids.append(ids.filter(starts).shrink_to_fit())
             self._add(starts.to_numpy(), codes)
 
     def encode_items(self, items: Sequence[str | None]) -> NDArray[np.int64]:

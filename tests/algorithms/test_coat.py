@@ -1,0 +1,151 @@
+"""COAT step by step, on instances whose right answer is obvious by construction."""
+
+from typing import Any
+
+import pytest
+
+from overcoat import AllItemsets, Distances, InfeasibleError, Itemsets, Pgen, Utility, anonymize
+from overcoat.errors import PolicyError, VerificationError
+from overcoat.release import Result
+
+ENGINES = ["compiled", "reference"]
+
+
+def run(rows: str, privacy: str, blocks: str, k: int, **options: Any) -> Result:
+    """Words of one-letter items: rows, itemsets and utility blocks."""
+    return anonymize(
+        [set(row) - {"."} for row in rows.split()],
+        k,
+        Itemsets([list(word) for word in privacy.split()]),
+        utility=Utility([list(word) for word in blocks.split()]),
+        max_suppressed=options.pop("s", 100),
+        **options,
+    )
+
+
+def told(result: Result) -> list[str]:
+    return [
+        f"{step.action} {''.join(step.items)} {''.join(step.partner)}".strip()
+        for step in result.trace
+    ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_hanging_case_ends(engine: Any) -> None:
+    """a is least supported, alone in its block and has k: the paper's line 9 loops for ever."""
+    result = run("ab ab ac a b b b c", "ab", "a bc", 3, engine=engine)
+    assert told(result) == ["merge b c"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_hanging_case_without_partners_suppresses_the_least_supported(engine: Any) -> None:
+    result = run("ab a a b b b", "ab", "a b", 2, engine=engine)
+    assert told(result) == ["suppress a"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_clause_two_broken_by_a_later_merge_is_repaired(engine: Any) -> None:
+    """{a, c} is supported by nobody, until a is merged with b for another constraint."""
+    rows = "bc a a c c c"
+    assert told(run(rows, "ac", "ab c", 2, engine=engine)) == []  # satisfied by clause (2)
+    result = run(rows, "ac b", "ab c", 2, engine=engine)
+    assert told(result) == ["merge b a", "suppress ab"]  # merged, one has (a|b) and c
+    assert [step.constraint for step in result.trace] == [("b",), ("a", "c")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_group_is_merged_before_it_is_suppressed(engine: Any) -> None:
+    assert told(run("a b b b", "a", "ab", 2, engine=engine)) == ["merge a b"]
+    assert told(run("a b b b", "a", "a b", 2, engine=engine)) == ["suppress a"]
+
+
+def test_items_outside_every_constraint_are_partners() -> None:
+    assert told(run("a z z", "a", "az", 2)) == ["merge a z"]
+
+
+def test_an_infeasible_policy_names_what_it_could_not_meet() -> None:
+    with pytest.raises(InfeasibleError) as caught:
+        run("ab a a b b b c c", "ab", "a b c", 2, s=0)
+    error = caught.value
+    assert error.unmet == (("a", "b"),)
+    assert error.suppressed == ("a",)
+    assert error.n_items == 3
+    assert error.needed_percent == pytest.approx(100 / 3)
+    assert "{a, b}" in str(error)
+    assert "1 item (33.33 %) would have had to go" in str(error)
+    assert error.result.partial
+
+
+def test_a_partial_result_can_be_studied_but_not_published(tmp_path: Any) -> None:
+    result = run("ab a a b b b c c", "ab", "a b c", 2, s=0, partial=True)
+    assert result.partial
+    assert told(result) == ["suppress a"]
+    assert not result.verdict.ok
+    target = tmp_path / "released.dat"
+    with pytest.raises(VerificationError, match="for study only"):
+        result.write(target)
+    assert not list(tmp_path.iterdir())
+
+
+def test_families_combine() -> None:
+    rows = [{"a", "b"}, {"a"}, {"b"}, {"c", "d"}, {"c"}, {"d"}] * 2 + [{"a", "c"}]
+    families = Itemsets([{"a", "b"}]) | AllItemsets(1, ["c"]) | Pgen()
+    result = anonymize(rows, 3, families, max_suppressed=100)
+    assert result.verdict.ok
+    assert result.policy.n_constraints == 1 + 1 + result.policy.families[2].n_constraints
+    assert [family.title for family in result.policy.families] == [
+        "explicit itemsets",
+        "all 1-itemsets over 1 linkable items",
+        "every part of every transaction (Pgen)",
+    ]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_distances_and_callables_choose_the_partner(engine: Any) -> None:
+    rows = [{"a"}, *[{"b"}] * 3, *[{"c"}] * 5]
+    nearest = {"a": ("a", "c"), "b": ("b",)}
+    for weights in (
+        Distances({("a", "c"): 0.1}),
+        lambda group: 0.1 if group == {"a", "c"} else 1,
+    ):
+        result = anonymize(rows, 2, AllItemsets(1), weights=weights, engine=engine)
+        assert {group[0]: group for group in result.mapping.members} == nearest
+    plain = anonymize(rows, 2, AllItemsets(1), engine=engine)
+    assert plain.mapping.groups == {"(a|b)": ("a", "b"), "c": ("c",)}
+
+
+def test_weights_out_of_range_are_refused() -> None:
+    with pytest.raises(PolicyError, match="must be a number from 0 to 1, not 2"):
+        anonymize([{"a"}, {"b"}], 2, AllItemsets(1), weights=lambda group: 2)
+
+
+def test_penalties_enter_the_loss() -> None:
+    result = run("ab a a b b b", "ab", "a b", 2, penalties={"a": 0.25})
+    assert result.loss.suppressed == {"a": 0.25}
+    assert result.loss.log2_ul == -2
+    default = run("ab a a b b b", "ab", "a b", 2)
+    assert default.loss.suppressed == {"a": 0.5}
+    asked = run("ab a a b b b", "ab", "a b", 2, penalties=lambda item: 1.0)
+    assert asked.loss.log2_ul == 0
+
+
+def test_every_itemset_of_a_small_domain_when_m_exceeds_it() -> None:
+    result = anonymize([{"a", "b"}, {"a"}, {"b"}, {"a"}], 2, AllItemsets(5))
+    assert result.policy.n_constraints == 1
+    assert result.verdict.ok
+    assert result.mapping.groups == {"(a|b)": ("a", "b")}
+
+
+@pytest.mark.parametrize("rows", [[], [set()], [{"a"}], [set(), {"a"}, {"a"}]])
+@pytest.mark.parametrize("family", [AllItemsets(2), Pgen(), Itemsets([])])
+def test_tiny_data(rows: Any, family: Any) -> None:
+    result = anonymize(rows, 2, family, max_suppressed=100)
+    assert result.verdict.ok
+    assert result.released.n_transactions == len(rows)
+
+
+def test_long_transactions_do_not_explode() -> None:
+    """One person with 120 items, m = 3: 280,840 triples, worked through by size."""
+    rows = [{str(i) for i in range(120)}] + [{str(i), str(i + 1)} for i in range(119)] * 3
+    result = anonymize(rows, 2, AllItemsets(3))
+    assert result.verdict.ok

@@ -1,0 +1,149 @@
+"""Both twins against each other and against plain arithmetic."""
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
+from overcoat.kernels import compiled, grouping_class, reference
+from overcoat.policy.hierarchy import Hierarchy, Tree
+
+TWINS = [reference.Grouping, compiled.Grouping]
+
+products = st.integers(0, 2**62 - 1)
+sizes = st.integers(1, 200)
+
+
+@settings(max_examples=2000, deadline=None, derandomize=True)
+@given(sizes, products, sizes, products)
+@example(2, 5, 3, 2)
+@example(100, 2**40, 140, 1)
+def test_losses_are_compared_exactly(size_x: int, x: int, size_y: int, y: int) -> None:
+    assert compiled.loses_less(size_x, x, size_y, y) == reference.loses_less(size_x, x, size_y, y)
+
+
+@settings(max_examples=2000, deadline=None, derandomize=True)
+@given(st.integers(1, 70), st.integers(1, 61), st.integers(1, 2**30), st.integers(-2, 2))
+def test_losses_are_compared_exactly_where_they_almost_tie(
+    size: int, more: int, y: int, off: int
+) -> None:
+    """(2^a - 1) x and (2^b - 1) y nearest to each other: doubles cannot tell them apart."""
+    x = min(((1 << (size + more)) - 1) * y // ((1 << size) - 1) + off, 2**62 - 1)
+    if x < 0:
+        return
+    for pair in ((size, x, size + more, y), (size + more, y, size, x)):
+        assert compiled.loses_less(*pair) == reference.loses_less(*pair)
+
+
+def random_rows(rng: random.Random, n_rows: int, n_items: int) -> Transactions:
+    rows = [
+        {str(min(int(rng.paretovariate(0.7)), n_items)) for _ in range(rng.randint(0, 9))}
+        for _ in range(n_rows)
+    ]
+    return Transactions.of(rows)
+
+
+def pair_of_twins(data: Transactions, rng: random.Random) -> list[Any]:
+    n_blocks = rng.randint(1, 4)
+    blocks = np.array([rng.randrange(n_blocks) for _ in range(data.n_items)], np.int32)
+    tree = (
+        Hierarchy.balanced(data.vocabulary, rng.randint(2, 4)).tree(data.vocabulary)
+        if rng.random() < 0.5
+        else Tree.star(data.n_items)
+    )
+    return [
+        twin(data.offsets, data.codes, data.counts, blocks, tree.parent, tree.weight)
+        for twin in TWINS
+    ]
+
+
+def same(slow: Any, fast: Any, method: str, *arguments: Any) -> Any:
+    expected, found = getattr(slow, method)(*arguments), getattr(fast, method)(*arguments)
+    if isinstance(expected, np.ndarray):
+        assert np.array_equal(expected, found), method
+    elif isinstance(expected, tuple) and any(isinstance(x, np.ndarray) for x in expected):
+        assert all(np.array_equal(x, y) for x, y in zip(expected, found, strict=True)), method
+    else:
+        assert expected == found, (method, arguments)
+    return expected
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_twins_agree_on_every_step(seed: int) -> None:
+    """Random merges and suppressions; after each, every question has the same answer."""
+    rng = random.Random(seed)
+    data = random_rows(rng, rng.randint(1, 120), rng.randint(2, 25))
+    slow, fast = pair_of_twins(data, rng)
+    linkable = np.array([rng.random() < 0.8 for _ in range(data.n_items)], np.uint8)
+    while len(slow.groups()):
+        groups = same(slow, fast, "groups").tolist()
+        same(slow, fast, "group_of")
+        some = np.array(sorted(rng.sample(groups, rng.randint(1, min(4, len(groups))))), np.int32)
+        same(slow, fast, "support", some)
+        same(slow, fast, "projections", some)
+        items = np.array(rng.sample(range(data.n_items), rng.randint(0, data.n_items)), np.int32)
+        same(slow, fast, "image", items)
+        offsets = np.array([0, len(items) // 2, len(items)], np.int64)
+        same(slow, fast, "supports", offsets, items, np.array([1, 0]), rng.randint(1, 9))
+        group = rng.choice(groups)
+        for method in ("size", "members", "has_partner", "group"):
+            same(slow, fast, method, group)
+        k = rng.randint(2, 9)
+        for size in (1, 2, 3):
+            same(slow, fast, "violation", group, size, k, rng.random() < 0.5, linkable)
+        if slow.has_partner(group):
+            table = [rng.randrange(1000) for _ in range(data.n_items)]
+            weigh = rng.choice([None, lambda _, others, t=table: np.array([t[o] for o in others])])
+            partner = same(slow, fast, "cheapest_partner", group, weigh)
+            if rng.random() < 0.9:
+                union = same(slow, fast, "merge", group, partner)
+                linkable[union] = linkable[group] | linkable[partner]
+                continue
+        same(slow, fast, "suppress", group)
+
+
+def test_larger_violations_agree() -> None:
+    """Sizes 4 and 5, where every smaller set is supported by nobody or by k, as they are used."""
+    rng = random.Random(7)
+    rows = [set(rng.sample("abcdefgh", 6)) for _ in range(60)]
+    data = Transactions.of(rows)
+    everything = np.ones(data.n_items, np.uint8)
+    slow, fast = pair_of_twins(data, rng)
+    found = 0
+    for size in (4, 5):
+        for k in range(2, 30):
+            if any(
+                slow.violation(g, s, k, True, everything) for g in range(8) for s in range(1, size)
+            ):
+                continue
+            for group in range(8):
+                for above in (True, False):
+                    found += (
+                        same(slow, fast, "violation", group, size, k, above, everything) is not None
+                    )
+    assert found > 10
+
+
+def test_there_is_no_third_engine() -> None:
+    assert grouping_class("reference") is reference.Grouping
+    assert grouping_class() is compiled.Grouping
+    with pytest.raises(PolicyError, match="no engine 'gpu'"):
+        grouping_class("gpu")  # type: ignore[arg-type]
+
+
+def test_numbers_that_would_overflow_are_refused() -> None:
+    tree = Tree.star(1)
+    with pytest.raises(OverflowError, match="62 bits"):
+        compiled.Grouping(
+            np.array([0, 1]),
+            np.array([0], np.int32),
+            np.array([1 << 40]),
+            np.zeros(1, np.int32),
+            tree.parent,
+            tree.weight << 30,
+        )

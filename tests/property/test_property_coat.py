@@ -1,0 +1,115 @@
+"""Thousands of random instances: every release is right by the oracle, every refusal too."""
+
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+
+from bridge import phi_of, policy_of
+from oracle import definitions as oracle
+from oracle.coat import Infeasible
+from oracle.coat import coat as oracle_coat
+from overcoat.algorithms.coat import coat
+from overcoat.data.transactions import Transactions
+from overcoat.errors import InfeasibleError
+from overcoat.mapping import Mapping
+from overcoat.measures.loss import measure_loss
+from overcoat.release import anonymize
+from overcoat.verification import verify
+from strategies import Instance, instances, random_instance
+
+N_CHUNKS = 20
+CHUNK = 200
+
+
+def check(instance: Instance) -> str:
+    """Run one instance, hold it against the definitions, and say what came of it."""
+    data = Transactions.of(instance.rows)
+    policy = policy_of(instance).bind(data)
+    outcome = coat(data, policy)
+
+    # Both kernels take the same steps.
+    twin = coat(data, policy, engine="reference")
+    assert twin.group_of.tolist() == outcome.group_of.tolist()
+    assert twin.steps == outcome.steps
+    assert twin.unmet == outcome.unmet
+
+    # Every constraint and every utility block holds, whether or not s was enough.
+    mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
+    phi = phi_of(mapping)
+    k, s, rows = instance.k, instance.s, instance.rows
+    constraints = [p for family in instance.families for p in oracle.expand(family, rows, k)]
+    blocks = oracle.blocks_of(instance.named, instance.rest, instance.domain)
+    assert oracle.well_formed(phi, instance.domain)
+    assert all(oracle.satisfied(p, rows, phi, k) for p in constraints)
+    assert oracle.utility_ok(phi, blocks)
+
+    # A refusal is right: the trace shows more suppression than s allows.
+    within = oracle.suppression_ok(phi, s)
+    assert within == (not outcome.unmet)
+    gone = [
+        item for step, group, _ in outcome.replay() if step.action == "suppress" for item in group
+    ]
+    assert sorted(gone) == [code for code, group in enumerate(outcome.group_of) if group < 0]
+
+    # Verification sees what the oracle sees.
+    released = mapping.apply(data)
+    verdict = verify(data, released, mapping, policy)
+    assert verdict.ok == within
+    limits = [limit for p in constraints if (limit := oracle.largest_k(p, rows, phi)) is not None]
+    assert verdict.largest_k == min(limits, default=None)
+
+    # So does the loss.
+    weight = oracle.unit_weight
+    if instance.paths is not None:
+        paths, domain = instance.paths, instance.domain
+        weight = lambda group: oracle.weight_from_hierarchy(group, paths, domain)  # noqa: E731
+    total = float(oracle.total_loss(phi, rows, weight))
+    assert 2 ** measure_loss(data, mapping, policy).log2_ul == pytest.approx(total)
+
+    # Where the definition leaves no choice, the mapping is the oracle's.
+    if all(family[0] != "all" for family in instance.families):
+        try:
+            expected, _ = oracle_coat(rows, constraints, blocks, k, s, weight)
+        except Infeasible:
+            assert not within
+        else:
+            assert phi == expected
+    return "released" if within else "refused"
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_random_instances(chunk: int) -> None:
+    seen = Counter(
+        check(random_instance(random.Random(seed)))
+        for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK)
+    )
+    # The law must keep producing both, or half of this test would be asleep.
+    assert seen["released"] > CHUNK // 4
+    assert seen["refused"] > CHUNK // 8
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(instances())
+def test_instances_that_hypothesis_finds(instance: Instance) -> None:
+    check(instance)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(instances())
+def test_the_front_door_releases_or_refuses(instance: Instance) -> None:
+    policy = policy_of(instance)
+    partial = anonymize(instance.rows, policy=policy, partial=True)
+    if not oracle.suppression_ok(phi_of(partial.mapping), instance.s):
+        assert partial.partial
+        with pytest.raises(InfeasibleError) as caught:
+            anonymize(instance.rows, policy=policy)
+        assert caught.value.unmet
+        assert caught.value.suppressed == partial.mapping.suppressed
+        return
+    result = anonymize(instance.rows, policy=policy)
+    assert result.verdict.ok
+    assert not result.partial
+    gone = [step.items for step in result.trace if step.action == "suppress"]
+    assert sorted(sum(gone, ())) == sorted(result.mapping.suppressed)

@@ -1,0 +1,224 @@
+"""Verification is itself verified: each kind of damage to a sound release must be objected to."""
+
+import dataclasses
+import random
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from bridge import phi_of, policy_of
+from oracle import definitions as oracle
+from overcoat.algorithms.coat import coat
+from overcoat.data import samples
+from overcoat.data.transactions import Transactions
+from overcoat.mapping import Mapping
+from overcoat.policy.hierarchy import Hierarchy
+from overcoat.policy.policy import BoundPolicy, Policy
+from overcoat.policy.privacy import AllItemsets, Itemsets, Pgen
+from overcoat.policy.utility import Utility
+from overcoat.verification import LISTED, Verdict, verify
+from strategies import random_instance
+
+Row = frozenset[str]
+
+
+class Release:
+    """The paper's release, to be damaged."""
+
+    def __init__(self) -> None:
+        sample = samples.paper()
+        self.data = sample.transactions()
+        self.unbound = Policy(
+            5,
+            (Itemsets(sample.privacy),),
+            Utility(sample.utility),
+            15,
+            Hierarchy.of(sample.hierarchy),
+        )
+        self.policy = self.unbound.bind(self.data)
+        outcome = coat(self.data, self.policy)
+        self.mapping = Mapping.from_codes(self.data.vocabulary, outcome.group_of)
+        self.rows = [
+            frozenset(row) for row, count in self.mapping.apply(self.data) for _ in range(count)
+        ]
+
+    def verdict(
+        self,
+        rows: Iterable[Row] | None = None,
+        mapping: Mapping | None = None,
+        policy: Policy | BoundPolicy | None = None,
+    ) -> Verdict:
+        released = Transactions.of(self.rows if rows is None else rows)
+        return verify(self.data, released, mapping or self.mapping, policy or self.policy)
+
+
+@pytest.fixture
+def release() -> Release:
+    return Release()
+
+
+def test_a_sound_release_passes(release: Release) -> None:
+    verdict = release.verdict()
+    assert verdict.ok
+    assert not verdict.violations
+    assert verdict.largest_k == 5
+    assert verdict.n_suppressed == 1
+    assert verdict.suppressed_percent == 12.5
+
+
+def damages() -> dict[str, Callable[[list[Row]], list[Row]]]:
+    def change(rows: list[Row]) -> list[Row]:
+        return [*rows[:-1], rows[-1] | {"e"} if "e" not in rows[-1] else rows[-1] - {"e"}]
+
+    def swap(rows: list[Row]) -> list[Row]:
+        swapped = {"e": "f", "f": "e"}
+        return [frozenset(swapped.get(label, label) for label in row) for row in rows]
+
+    return {
+        "changed": change,
+        "removed": lambda rows: rows[1:],
+        "added": lambda rows: [*rows, rows[0]],
+        "repeated for another": lambda rows: [*rows[:-1], rows[0]],
+        "label swapped": swap,
+        "label misspelt": lambda rows: [*rows[:-1], frozenset({"z"})],
+        "original item": lambda rows: [*rows[:-1], frozenset({"a", "c"})],
+        "suppressed item": lambda rows: [*rows[:-1], rows[-1] | {"d"}],
+    }
+
+
+@pytest.mark.parametrize("damage", damages())
+def test_each_damage_to_the_rows_is_seen(release: Release, damage: str) -> None:
+    verdict = release.verdict(damages()[damage](release.rows))
+    assert not verdict.ok
+    assert verdict.n_violations["rows"] >= 1
+    assert any(violation.kind == "rows" for violation in verdict.violations)
+
+
+def test_every_single_change_of_one_label_in_one_row_is_seen(release: Release) -> None:
+    labels = sorted({label for row in release.rows for label in row})
+    for index, row in enumerate(release.rows):
+        for label in labels:
+            damaged = [*release.rows]
+            damaged[index] = row ^ {label}
+            assert not release.verdict(damaged).ok
+
+
+def test_a_group_across_blocks_is_seen(release: Release) -> None:
+    """The rows follow the mapping, privacy holds, only the utility constraint is broken."""
+    mapping = Mapping.of(release.data.vocabulary, ["abc", "efgh"])
+    verdict = verify(release.data, mapping.apply(release.data), mapping, release.policy)
+    assert verdict.n_violations == {"utility": 1}
+    assert verdict.violations[0].itemset == ("a", "b", "c")
+    assert "u1, u2" in verdict.violations[0].message
+
+
+def test_one_item_too_many_suppressed_is_seen(release: Release) -> None:
+    mapping = Mapping.of(release.data.vocabulary, ["ab", "e", "f", "gh"])  # c and d are gone
+    verdict = verify(release.data, mapping.apply(release.data), mapping, release.policy)
+    assert verdict.n_violations == {"suppression": 1}
+    assert verdict.violations[0].message == (
+        "2 of 8 items are suppressed (25 %), more than s = 15 %"
+    )
+
+
+def test_suppression_is_compared_exactly() -> None:
+    """s = 0.1 of 1,000 items is one item, whatever the nearest double to 0.1 is."""
+    data = Transactions.of([{str(i)} for i in range(1000)] * 2)
+    policy = Policy(2, (AllItemsets(1),), max_suppressed=0.1)
+    for gone, ok in ((1, True), (2, False)):
+        mapping = Mapping.of(data.vocabulary, [[str(i)] for i in range(gone, 1000)])
+        assert verify(data, mapping.apply(data), mapping, policy).ok is ok
+
+
+def test_support_of_k_minus_1_is_seen(release: Release) -> None:
+    policy = dataclasses.replace(release.unbound, k=6)
+    verdict = release.verdict(policy=policy)
+    assert not verdict.ok
+    assert verdict.n_violations == {"privacy": 2}
+    assert [(v.itemset, v.support) for v in verdict.violations] == [
+        (("(a|b)", "c"), 5),
+        (("(g|h)", "e", "f"), 5),
+    ]
+    assert verdict.violations[0].constraint == "explicit itemsets"
+    assert verdict.largest_k == 5
+
+
+def test_clause_two_is_checked() -> None:
+    """Nobody has a, b and c together; but only one has a and b."""
+    data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"c"}, {"c"}])
+    mapping = Mapping.of(data.vocabulary, ["a", "b", "c"])
+    verdict = verify(data, data, mapping, Policy(2, (Itemsets([{"a", "b", "c"}]),)))
+    assert [(v.itemset, v.support) for v in verdict.violations] == [(("a", "b"), 1)]
+    assert verdict.largest_k == 1
+
+
+def test_mapping_faults_are_seen(release: Release) -> None:
+    data, members = release.data, release.mapping.members
+    vocabulary, labels = release.mapping.vocabulary, release.mapping.labels
+    twice = Mapping(vocabulary, (*members, ("a",)), (*labels, "again"))
+    assert "mapping" in release.verdict(mapping=twice).n_violations
+    same = Mapping(vocabulary, members, ("x",) * len(labels))
+    assert "mapping" in release.verdict(mapping=same).n_violations
+    taken = Mapping(vocabulary, members, tuple("d" if x == "(a|b)" else x for x in labels))
+    assert "mapping" in release.verdict(mapping=taken).n_violations
+    smaller = Mapping.of(Transactions.of([set("abc")]).vocabulary, ["ab", "c"])
+    assert "mapping" in release.verdict(mapping=smaller).n_violations
+    assert data.n_items == 8
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_all_itemsets_against_the_oracle(m: int) -> None:
+    """Random mappings, good and bad: the same verdict and largest k as the oracle."""
+    rng = random.Random(m)
+    verdicts = set()
+    for _ in range(150):
+        instance = random_instance(rng)
+        domain = sorted(instance.domain)
+        linkable = frozenset(x for x in domain if rng.random() < 0.7) or None
+        instance = dataclasses.replace(instance, families=[("all", m, linkable)])
+        verdicts.add(agree(instance.rows, instance, rng))
+    assert verdicts == {True, False}
+
+
+def test_mixed_families_against_the_oracle() -> None:
+    rng = random.Random(0)
+    verdicts = {agree((i := random_instance(rng)).rows, i, rng) for _ in range(400)}
+    assert verdicts == {True, False}
+
+
+def agree(rows: list[Row], instance, rng: random.Random) -> bool:  # type: ignore[no-untyped-def]
+    data = Transactions.of(rows)
+    n_groups = rng.randint(1, max(1, data.n_items))
+    groups: dict[int, list[str]] = {}
+    for item in data.vocabulary:
+        if rng.random() < 0.95:
+            groups.setdefault(rng.randrange(n_groups), []).append(item)
+    mapping = Mapping.of(data.vocabulary, groups.values())
+    phi = phi_of(mapping)
+    policy = policy_of(instance).bind(data)
+    verdict = verify(data, mapping.apply(data), mapping, policy)
+    constraints = [
+        p for family in instance.families for p in oracle.expand(family, rows, instance.k)
+    ]
+    blocks = oracle.blocks_of(instance.named, instance.rest, instance.domain)
+    private = all(oracle.satisfied(p, rows, phi, instance.k) for p in constraints)
+    assert ("privacy" not in verdict.n_violations) == private
+    assert ("utility" not in verdict.n_violations) == oracle.utility_ok(phi, blocks)
+    assert ("suppression" not in verdict.n_violations) == oracle.suppression_ok(phi, instance.s)
+    limits = [limit for p in constraints if (limit := oracle.largest_k(p, rows, phi)) is not None]
+    assert verdict.largest_k == min(limits, default=None)
+    return verdict.ok
+
+
+def test_long_lists_of_violations_are_counted_and_cut() -> None:
+    data = Transactions.of([{str(i), str(i + 1)} for i in range(100)])
+    mapping = Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
+    verdict = verify(data, data, mapping, Policy(2, (Pgen(),)))
+    assert verdict.n_violations == {"privacy": 100}
+    assert len(verdict.violations) == LISTED
+
+
+def test_the_order_of_violations_does_not_depend_on_hashing(release: Release) -> None:
+    one = release.verdict(release.rows[4:])
+    other = release.verdict(reversed(release.rows[4:]))
+    assert one == other
