@@ -6,17 +6,17 @@ imports what it needs when it runs.
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
+from overcoat.cli.commands import anonymize, apply, demo, dump, pgen, verify
 from overcoat.errors import OvercoatError
 
 __all__ = ["main"]
@@ -32,6 +32,7 @@ Exit status
 On anything but 0 no output file was written and earlier ones are untouched."""
 
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -53,12 +54,16 @@ for command in (anonymize, verify, apply, pgen, demo):
 
 def main() -> NoReturn:
     """Run the command and leave with its exit status."""
-    signal.signal(signal.SIGTERM, _terminate)
+    for number in _SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it: leave it so
+            signal.signal(number, _interrupt)
     sys.exit(_run())
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    """Unwind on SIGTERM as on Ctrl-C, so that nothing half-written stays behind."""
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Unwind, so that nothing half-written stays behind; one is enough, more would disturb that."""
+    for more in _SIGNALS:
+        signal.signal(more, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -68,34 +73,39 @@ def _run() -> int:
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
         error.show()
-        return 2
+        return _fail(2, error.format_message())
     except OvercoatError as error:
-        _tell(error)
-        return error.exit_code
+        for line in str(error).splitlines():
+            click.echo(line if line.startswith(" ") else f"overcoat: error: {line}", err=True)
+        return _fail(error.exit_code, str(error), error)
     except (KeyboardInterrupt, click.Abort):
         click.echo("overcoat: interrupted; nothing was written", err=True)
-        return 130
-    except BrokenPipeError:
-        # Whoever read our output has left; there is nobody to tell.
-        sys.stdout = None
-        return 0
+        return _fail(130, "interrupted")
     except MemoryError:
         click.echo("overcoat: error: not enough memory; nothing was written", err=True)
-        return 70
-    except Exception:
+        return _fail(70, "not enough memory")
+    except Exception as error:
         click.echo(traceback.format_exc(), err=True)
         click.echo(
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
             "above. Nothing was written.",
             err=True,
         )
-        return 70
+        return _fail(70, f"a bug in Overcoat: {error!r}")
 
 
-def _tell(error: OvercoatError) -> None:
+def _fail(status: int, message: str, error: OvercoatError | None = None) -> int:
+    """Return the exit status; with --json, say it there too."""
     if "--json" in sys.argv:
-        from overcoat.report.json import error_to_json
+        content: dict[str, Any] = {
+            "overcoat": __version__,
+            "error": message,
+            "exit_code": status,
+        }
+        if error is not None:
+            from overcoat.report.json import error_to_json
 
-        click.echo(json.dumps(error_to_json(error), ensure_ascii=False))
-    for line in str(error).splitlines():
-        click.echo(f"overcoat: error: {line}" if not line.startswith(" ") else line, err=True)
+            content = error_to_json(error)
+        with suppress(OSError):  # the exit status and standard error tell it as well
+            click.echo(dump(content))
+    return status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import Any
 
@@ -106,12 +107,16 @@ def _publish(
     header: bool,
     **policy: Any,
 ) -> None:
+    from overcoat.data.io import output_layout
     from overcoat.mapping import Mapping
     from overcoat.release import anonymize as find_mapping
     from overcoat.release import apply_mapping
+    from overcoat.report.json import result_to_json
+    from overcoat.report.text import summarize
 
-    if as_json and output == "-":
-        raise click.UsageError("--json and -o - both want standard output")
+    if mapping == "-":
+        raise click.UsageError("--mapping needs a file; standard output is for the released data")
+    _check_outputs(data, output, mapping, as_json=as_json)
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         chosen = make_policy(sep=sep, **policy)
@@ -120,6 +125,7 @@ def _publish(
         transactions = read_data(
             data, id_=id_, item=item, items=items, sep=sep, header=header, keep_order=keep_order
         )
+        output_layout(output, transactions.layout, to)  # or it would fail after all the work
         reading = time.perf_counter() - began
         if stored is None:
             result = find_mapping(transactions, policy=chosen, progress=tell)
@@ -127,21 +133,21 @@ def _publish(
             result = apply_mapping(transactions, stored, chosen, progress=tell)
         tell("write", 0)
         writing = time.perf_counter()
-        result.write(output, mapping=mapping, to=to, keep_order=keep_order)
-    result.seconds["write"] = time.perf_counter() - writing
-    result.seconds["read"] = reading
-    result.seconds["total"] = time.perf_counter() - began
+
+        def report() -> None:
+            tell("done", 0)
+            now = time.perf_counter()
+            result.seconds.update(write=now - writing, read=reading, total=now - began)
+            if as_json:
+                more = {"released": output, "mapping": mapping, "keep_order": keep_order}
+                _print_json(result_to_json(result, **more))
+
+        result.write(output, mapping=mapping, to=to, keep_order=keep_order, report=report)
     for note in result.policy.notes:
         _say(f"note: {note}", quiet)
     if keep_order:
         _say("warning: the rows keep the order of the input, which can link them to people", quiet)
-    if as_json:
-        from overcoat.report.json import result_to_json
-
-        _print_json(result_to_json(result, released=output, mapping=mapping, keep_order=keep_order))
-    else:
-        from overcoat.report.text import summarize
-
+    if not as_json:
         released = "standard output" if output == "-" else output
         _say(summarize(result, released=released, mapping=mapping), quiet)
 
@@ -234,8 +240,7 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: 
     """
     from overcoat.policy.pgen import write_pgen
 
-    if as_json and output == "-":
-        raise click.UsageError("--json and -o - both want standard output")
+    _check_outputs(data, output, as_json=as_json)
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         tell("read", 0)
@@ -280,7 +285,22 @@ def demo(out: str, as_json: bool) -> None:
     if as_json:
         _print_json(content)
     else:
-        click.echo(text)
+        _print(text)
+
+
+def _check_outputs(data: str, *outputs: str | None, as_json: bool) -> None:
+    """Find out before the work, not after it, that an output cannot be written."""
+    from overcoat.data.io import Staging
+
+    if as_json and "-" in outputs:
+        raise click.UsageError("--json and -o - both want standard output")
+    with Staging() as staging:  # leaves nothing behind
+        for output in outputs:
+            if output is None or output == "-":
+                continue
+            if os.path.exists(data) and os.path.exists(output) and os.path.samefile(data, output):
+                raise click.UsageError(f"{output} is the input; name another file for the output")
+            staging.stage(output)
 
 
 def _say(text: str, quiet: bool) -> None:
@@ -289,4 +309,17 @@ def _say(text: str, quiet: bool) -> None:
 
 
 def _print_json(content: dict[str, Any]) -> None:
-    click.echo(json.dumps(content, ensure_ascii=False))
+    _print(dump(content))
+
+
+def _print(text: str) -> None:
+    from overcoat.release import send
+
+    send(f"{text}\n".encode())
+
+
+def dump(content: dict[str, Any]) -> str:
+    """Return an object as one line of JSON."""
+    text = json.dumps(content, ensure_ascii=False)
+    # A file name need not be Unicode; what is not is left escaped, which JSON understands.
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -24,8 +24,11 @@ _PATIENCE = 0.5
 
 @contextmanager
 def progress(*, quiet: bool) -> Iterator[Callable[[str, int], None]]:
-    """Give a function to tell the stage and the steps done; a status line shows them."""
-    if quiet or not sys.stderr.isatty():
+    """Give a function to tell the stage and the steps done; a status line shows them.
+
+    The stage "done" takes the line away, so that something else can be shown.
+    """
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda stage, steps: None
         return
     from rich.console import Console
@@ -37,6 +40,9 @@ def progress(*, quiet: bool) -> Iterator[Callable[[str, int], None]]:
 
         def tell(stage: str, steps: int) -> None:
             nonlocal shown
+            if stage == "done":
+                status.stop()
+                return
             now = time.monotonic()
             if now - started < _PATIENCE or (steps and now - shown < 0.1):
                 return

@@ -10,13 +10,13 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.data.layout import Layout
+from overcoat.data.native import canonical_rows
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError
 
@@ -25,10 +25,7 @@ __all__ = ["Transactions", "TransactionsBuilder", "check_label"]
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
-# Codes are kept big-endian while rows are compared as bytes: then the order of the bytes is the
-# order of the rows (by first code, then second, …; a prefix first).
-_BIG_ENDIAN = np.dtype(">i4")
-_INT_SIZE = array("i").itemsize  # of the provisional codes
+_BATCH = 1 << 17  # rows gathered before they are brought into canonical form
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,10 +99,9 @@ class Transactions:
     @cached_property
     def supports(self) -> Counts:
         """Support of each item, by code."""
+        # Sums of doubles are exact here: they stay below 2^53.
         weights = np.repeat(self.counts, self.lengths)
-        supports = np.zeros(self.n_items, np.int64)
-        np.add.at(supports, self.codes, weights)
-        return supports
+        return np.bincount(self.codes, weights, self.n_items).astype(np.int64)
 
     def row(self, index: int) -> Codes:
         """Return the codes of distinct row `index`."""
@@ -152,7 +148,7 @@ def check_label(label: Any) -> str:
 
 
 class TransactionsBuilder:
-    """Collects rows one by one, keeping each distinct row once.
+    """Collects rows, keeping each distinct row of a batch once.
 
     Codes are handed out in order of first sight while reading and renumbered in item order at
     the end, so memory follows the distinct rows, not the file.
@@ -165,9 +161,10 @@ class TransactionsBuilder:
 
     def __init__(self, *, keep_order: bool = False) -> None:
         self._codes: dict[str, int] = {}
-        self._rows: dict[bytes, int] = {}  # row -> its number, in order of first sight
-        self._counts: list[int] = []
-        self._positions: list[int] | None = [] if keep_order else None
+        self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # offsets, codes, counts
+        self._positions: list[NDArray[np.int64]] | None = [] if keep_order else None
+        self._n_rows = 0  # of all batches
+        self._loose_codes, self._loose_ends = array("i"), array("q", [0])
 
     def code(self, label: str) -> int:
         """Return the provisional code of `label`, a new one at first sight."""
@@ -176,67 +173,53 @@ class TransactionsBuilder:
             code = self._codes[check_label(label)] = len(self._codes)
         return code
 
-    def add(self, codes: Iterable[int], count: int = 1) -> None:
-        """Add a transaction (`count` of them) with these provisional codes, in any order."""
-        self._add(array("i", sorted(set(codes))).tobytes(), count)
-
-    def _add(self, row: bytes, count: int = 1) -> None:
-        number = self._rows.setdefault(row, len(self._counts))
-        if number == len(self._counts):
-            self._counts.append(0)
-        self._counts[number] += count
-        if self._positions is not None:
-            self._positions.extend([number] * count)
+    def add(self, codes: Iterable[int]) -> None:
+        """Add a transaction with these provisional codes, in any order."""
+        self._loose_codes.extend(codes)
+        self._loose_ends.append(len(self._loose_codes))
+        if len(self._loose_ends) > _BATCH:
+            self._gather_loose()
 
     def add_rows(self, offsets: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
         """Add many transactions at once, given as CSR arrays of provisional codes."""
-        n_rows = len(offsets) - 1
-        n_codes = len(self._codes) or 1
-        # Sort and deduplicate inside the rows: row number and code in one key.
-        keys = np.repeat(np.arange(n_rows), np.diff(offsets)) * n_codes
-        keys += codes[offsets[0] : offsets[-1]]
-        keys.sort()
-        keys = keys[np.diff(keys, prepend=-1) > 0]
-        bounds = np.searchsorted(keys, np.arange(n_rows + 1) * n_codes)
-        raw = (keys % n_codes).astype(np.intc).tobytes()
-        starts = (_INT_SIZE * bounds).tolist()
-        for start, stop in pairwise(starts):
-            self._add(raw[start:stop])
+        self._gather_loose()
+        self._add_batch(offsets, codes)
 
     def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out."""
-        sizes = np.fromiter(map(len, self._rows), np.int64, len(self._rows)) // _INT_SIZE
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        provisional = np.frombuffer(b"".join(self._rows), np.intc).astype(np.int64)
+        self._gather_loose()
+        sizes = _joined([np.diff(offsets) for offsets, _, _ in self._batches], np.int64)
+        provisional = _joined([codes for _, codes, _ in self._batches], np.int32)
+        counts = _joined([counts for _, _, counts in self._batches], np.int64)
+        self._batches.clear()
 
-        occurring = np.zeros(len(self._codes), bool)
-        occurring[provisional] = True
         labels = list(self._codes)
-        vocabulary = Vocabulary(labels[code] for code in np.flatnonzero(occurring))
-        final = np.full(len(labels), -1, np.int64)
-        for code in np.flatnonzero(occurring).tolist():
-            final[code] = vocabulary.code(labels[code])
+        occurring = np.flatnonzero(np.bincount(provisional, minlength=len(labels)))
+        vocabulary = Vocabulary(labels[code] for code in occurring.tolist())
+        final = np.full(len(labels), -1, np.int32)
+        final[occurring] = [vocabulary.code(labels[code]) for code in occurring.tolist()]
 
-        # Renumber, then sort inside the rows: row number and code in one key.
-        keys = np.repeat(np.arange(len(sizes)), sizes) * max(len(vocabulary), 1)
-        keys += final[provisional]
-        keys.sort()
-        codes = (keys % max(len(vocabulary), 1)).astype(_BIG_ENDIAN)
-        raw = codes.tobytes()
-        starts = (4 * offsets).tolist()
-        rows = [raw[starts[r] : starts[r + 1]] for r in range(len(sizes))]
-        order = np.array(sorted(range(len(rows)), key=rows.__getitem__), np.int64)
+        ends = np.concatenate([[0], np.cumsum(sizes)])
+        offsets, codes, counts, became = canonical_rows(ends, final[provisional], counts)
         positions = None
         if self._positions is not None:
-            rank = np.empty(len(order), np.int64)
-            rank[order] = np.arange(len(order))
-            positions = rank[np.array(self._positions, np.int64)]
-        return Transactions(
-            vocabulary=vocabulary,
-            offsets=np.concatenate([[0], np.cumsum(sizes[order])]),
-            codes=np.frombuffer(b"".join(rows[r] for r in order), _BIG_ENDIAN).astype(np.int32),
-            counts=np.array(self._counts, np.int64)[order],
-            positions=positions,
-            layout=layout,
-            digest=digest,
-        )
+            positions = became[_joined(self._positions, np.int64)]
+        return Transactions(vocabulary, offsets, codes, counts, positions, layout, digest)
+
+    def _gather_loose(self) -> None:
+        if len(self._loose_ends) > 1:
+            ends, codes = np.array(self._loose_ends), np.array(self._loose_codes, np.int32)
+            self._loose_codes, self._loose_ends = array("i"), array("q", [0])
+            self._add_batch(ends, codes)
+
+    def _add_batch(self, ends: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
+        ones = np.ones(len(ends) - 1, np.int64)
+        offsets, codes, counts, became = canonical_rows(ends, codes, ones)
+        self._batches.append((offsets, codes, counts))
+        if self._positions is not None:
+            self._positions.append(became + self._n_rows)
+        self._n_rows += len(counts)
+
+
+def _joined(arrays: list[Any], dtype: type) -> NDArray[Any]:
+    return np.concatenate([np.empty(0, dtype), *arrays])

@@ -71,6 +71,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
             problems.append(Problem(f"{written} must be {wanted}", file, line_number))
             continue
+        if key in settings:
+            problems.append(Problem(f"{written} was given before: {key}", file, line_number))
         settings[key] = value
         if key in FILES and isinstance(value, str) and not _is_balanced(value):
             settings[key] = str(Path(path).parent / value)

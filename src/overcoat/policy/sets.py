@@ -21,6 +21,9 @@ from overcoat.errors import DataError, PolicyError, Problem
 
 __all__ = ["Domain", "ItemSet", "Lint", "Sets"]
 
+# Looking for near matches takes a while; a file with more strangers is not a matter of typos.
+_NEAR_MATCHES = 20
+
 
 @dataclass(frozen=True, slots=True)
 class ItemSet:
@@ -193,16 +196,23 @@ def _json_elements(text: str) -> Iterator[tuple[Any, Any, int]]:
     One by one, because a dict would keep only the last of two sets of the same name.
     """
     decode = json.JSONDecoder().raw_decode
-    skip = re.compile(r"[\s,:]*")  # the text is known to be JSON
-    opening = skip.match(text).end()  # type: ignore[union-attr]
-    position = opening + 1
-    while text[start := skip.match(text, position).end()] not in "]}":  # type: ignore[union-attr]
-        value, position = decode(text, start)
+    between = re.compile(r"[\s,:]*")  # the text is known to be JSON
+
+    def skip(position: int) -> int:
+        found = between.match(text, position)
+        return found.end() if found else position
+
+    opening = skip(0)
+    named = text[opening] == "{"
+    line, counted, position = 1, 0, opening + 1
+    while text[start := skip(position)] not in "]}":
+        line, counted = line + text.count("\n", counted, start), start
         name = None
-        if text[opening] == "{":
-            name = value
-            value, position = decode(text, skip.match(text, position).end())  # type: ignore[union-attr]
-        yield name, value, text.count("\n", 0, start) + 1
+        if named:
+            name, position = decode(text, start)
+            start = skip(position)
+        value, position = decode(text, start)
+        yield name, value, line
 
 
 def _parse(
@@ -210,11 +220,13 @@ def _parse(
 ) -> ItemSet:
     """Read one line: fields, and the name before the first colon unless that belongs to an item."""
     if sep == "":  # the data has no separator: commas if there are any, unless it is one item
-        sep = "," if "," in text or text.strip() in vocabulary else None
+        whole = (text.strip(), text.partition(":")[2].strip())
+        sep = "," if "," in text or any(item in vocabulary for item in whole) else None
     name = None
-    if ":" in text:
-        fields = split_fields(text, sep)
-        if not fields or fields[0] not in vocabulary:
+    # Nothing in quotes is a name; without them, the first item ends at the first separator.
+    if ":" in text and (sep is None or not text.lstrip().startswith('"')):
+        first = split_fields(text, None)[0] if sep is None else text.partition(sep)[0].strip(" \t")
+        if first not in vocabulary:
             name, text = (part.strip() for part in text.split(":", 1))
     return ItemSet(tuple(split_fields(text, sep)), name or None, file, number)
 
@@ -233,7 +245,8 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint) -> ItemSet:
         elif domain.ignore_unknown or item in domain.known:
             lint.note(f"item {item!r} does not occur in the data and is left out", entry)
         else:
-            lint.error(f"item {item!r} does not occur in the data" + _near(item, domain), entry)
+            near = _near(item, domain) if len(lint.errors) < _NEAR_MATCHES else ""
+            lint.error(f"item {item!r} does not occur in the data{near}", entry)
     items = sorted(kept, key=domain.vocabulary.code)
     return ItemSet(tuple(items), entry.name, entry.file, entry.line)
 

@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overcoat.data.io import delimited
-from overcoat.data.io.delimited import NOT_UTF8, Dialect, decode, take
+from overcoat.data.io.delimited import Dialect, decode, take
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
+from overcoat.data.native import Tokenizer, format_rows
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-__all__ = ["basket_lines", "read_basket"]
+__all__ = ["basket_blocks", "read_basket"]
 
 # What bytes.split splits on. Not str.isspace: a no-break space may be part of a label.
 _WHITE_SPACE = re.compile("[ \t\n\r\v\f]")
@@ -32,63 +34,66 @@ def read_basket(
     >>> list(builder.build())
     [((), 1), (('a', 'b'), 2)]
     """
-    if layout.sep is None:
-        _read_white_space(stream, layout.header, builder, problems)
-    else:
-        _read_separated(stream, layout.sep, layout.header, builder, problems)
-
-
-class _CodesOfBytes(dict[bytes, int]):
-    """The code of each label as it stands in the file; a label is decoded once, at first sight."""
-
-    def __init__(self, builder: TransactionsBuilder) -> None:
-        self._code = builder.code
-
-    def __missing__(self, raw: bytes) -> int:
-        code = self[raw] = self._code(raw.decode("utf-8"))
-        return code
-
-
-def _read_white_space(
-    stream: BinaryIO, header: bool, builder: TransactionsBuilder, problems: Problems
-) -> None:
-    if header:
-        stream.readline()
-    code = _CodesOfBytes(builder).__getitem__
-    for number, line in enumerate(stream, start=1 + header):
-        try:
-            builder.add(map(code, line.split()))
-        except UnicodeDecodeError:
-            problems.add(NOT_UTF8, number)
-
-
-def _read_separated(
-    stream: BinaryIO, sep: str, header: bool, builder: TransactionsBuilder, problems: Problems
-) -> None:
-    dialect = Dialect(sep, trim=True)
-    line = 1
-    if header:
-        line += take(stream).count(b"\n")
-    while block := take(stream, delimited.BLOCK):
-        text = decode(block, line, problems)
-        if text is not None:
-            for number, labels in dialect.records(text, line, problems):
-                try:
-                    builder.add(map(builder.code, labels))
-                except DataError as error:
-                    problems.add(str(error), number)
+    dialect = None if layout.sep is None else Dialect(layout.sep, trim=True)
+    plain = _Plain(layout.sep, builder)
+    line, sound = 1, True
+    if layout.header:
+        line += take(stream, quotes=dialect is not None).count(b"\n")
+    while block := take(stream, delimited.BLOCK, quotes=dialect is not None):
+        if not sound:
+            decode(block, line, problems)  # nothing will be built; look for more bad lines
+        elif dialect is None or (b'"' not in block and len(dialect.sep.encode()) == 1):
+            try:
+                plain.add(block)
+            except UnicodeDecodeError:
+                sound = decode(block, line, problems) is not None
+        else:
+            _add_quoted(block, line, dialect, builder, problems)
         line += block.count(b"\n")
 
 
-def basket_lines(transactions: Transactions, rows: Iterable[int], layout: Layout) -> Iterator[str]:
-    r"""Yield the lines of a basket file for these distinct `rows`, in their order.
+class _Plain:
+    """Adds blocks without quotes to a builder; a label is decoded once, at first sight."""
+
+    def __init__(self, sep: str | None, builder: TransactionsBuilder) -> None:
+        self._tokenizer = Tokenizer(None if sep is None else sep.encode())
+        self._builder = builder
+        self._codes = np.empty(0, np.int32)  # the builder's code of each of the tokenizer's labels
+
+    def add(self, block: bytes) -> None:
+        offsets, codes, new = self._tokenizer.feed(block)
+        more = np.zeros(len(new), np.int32)
+        self._codes = np.concatenate([self._codes, more])
+        self._codes[len(self._codes) - len(new) :] = [
+            self._builder.code(label.decode("utf-8")) for label in new
+        ]
+        self._builder.add_rows(offsets, self._codes[codes])
+
+
+def _add_quoted(
+    block: bytes, line: int, dialect: Dialect, builder: TransactionsBuilder, problems: Problems
+) -> None:
+    text = decode(block, line, problems)
+    if text is None:
+        return
+    for number, labels in dialect.records(text, line, problems):
+        try:
+            builder.add(map(builder.code, labels))
+        except DataError as error:
+            problems.add(str(error), number)
+
+
+def basket_blocks(
+    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+) -> Iterator[bytes]:
+    r"""Yield the text of a basket file for distinct rows, given in `parts`, in their order.
 
     >>> data = Transactions.of([{"a", "b, c"}])
-    >>> list(basket_lines(data, [0], Layout("basket", sep=",")))
-    ['a,"b, c"\n']
+    >>> list(basket_blocks(data, [np.array([0, 0])], Layout("basket", sep=",")))
+    [b'a,"b, c"\na,"b, c"\n']
     """
+    labels: Iterable[str] = transactions.vocabulary
     if layout.sep is None:
-        labels: Iterable[str] = transactions.vocabulary
         problems = Problems()
         for label in labels:
             if _WHITE_SPACE.search(label):
@@ -98,13 +103,10 @@ def basket_lines(transactions: Transactions, rows: Iterable[int], layout: Layout
                 )
         problems.check()
     else:
-        labels = map(Dialect(layout.sep, trim=True).quote, transactions.vocabulary)
+        labels = map(Dialect(layout.sep, trim=True).quote, labels)
+    written = [label.encode("utf-8") for label in labels]
     sep = " " if layout.sep is None else layout.sep
-    written = np.array([*labels, None], object)[:-1]  # the None: never an array of arrays
     if layout.header:
-        yield "items\n"
-    last, line = -1, ""
-    for row in rows:
-        if row != last:  # in canonical order equal rows come together
-            last, line = row, sep.join(written[transactions.row(row)]) + "\n"
-        yield line
+        yield b"items\n"
+    for rows in parts:
+        yield format_rows(transactions.offsets, transactions.codes, rows, written, sep.encode())

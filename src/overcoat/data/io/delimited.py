@@ -23,8 +23,10 @@ _LONGEST_RECORD = 1 << 26
 NOT_UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
 
 
-def take(stream: BinaryIO, size: int = 0) -> bytes:
+def take(stream: BinaryIO, size: int = 0, *, quotes: bool = True) -> bytes:
     r"""Return the next whole records, about `size` bytes of them; one record when `size` is 0.
+
+    Without `quotes` every line is a record.
 
     >>> import io
     >>> stream = io.BytesIO(b'a,"b\nc"\nd\n')
@@ -32,11 +34,11 @@ def take(stream: BinaryIO, size: int = 0) -> bytes:
     (b'a,"b\nc"\n', b'd\n', b'')
     """
     parts = [stream.read(size), stream.readline()]
-    quotes = sum(part.count(b'"') for part in parts)
+    n_quotes = sum(part.count(b'"') for part in parts) if quotes else 0
     length = 0
-    while quotes % 2 and length < _LONGEST_RECORD and (line := stream.readline()):
+    while n_quotes % 2 and length < _LONGEST_RECORD and (line := stream.readline()):
         parts.append(line)
-        quotes += line.count(b'"')
+        n_quotes += line.count(b'"')
         length += len(line)
     return b"".join(parts)
 

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overcoat.data.io import delimited
 from overcoat.data.io.delimited import Dialect, decode, take
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
+from overcoat.data.native import format_rows
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-__all__ = ["find_column", "long_lines", "read_long"]
+__all__ = ["find_column", "expand", "long_blocks", "read_long"]
 
 # Importing polars takes as long as reading this many bytes without it.
 POLARS_PAYS_FROM = 1 << 20
@@ -149,21 +151,44 @@ def is_sound(block: bytes, sep: int, n_columns: int) -> bool:
     return bool((np.diff(ends, prepend=-1) == n_columns).all())
 
 
-def long_lines(transactions: Transactions, rows: Iterable[int], layout: Layout) -> Iterator[str]:
-    r"""Yield the lines of a long table for these distinct `rows`, with running ids.
+def long_blocks(
+    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+) -> Iterator[bytes]:
+    r"""Yield the text of a long table for distinct rows, given in `parts`, with running ids.
 
     >>> data = Transactions.of([{"a", "b"}, set()])
-    >>> list(long_lines(data, [1, 0], Layout("long", sep=",", id="patient", item="code")))
-    ['patient,code\n', '1,a\n1,b\n', '2,\n']
+    >>> list(long_blocks(data, [np.array([1, 0])], Layout("long", sep=",", id="who", item="code")))
+    [b'who,code\n', b'1,a\n1,b\n2,\n']
     """
     sep = layout.sep or ","
     quote = Dialect(sep, trim=False).quote
-    yield f"{quote(layout.id)}{sep}{quote(layout.item)}\n"
-    written = [quote(label) for label in transactions.vocabulary]
-    for count, row in enumerate(rows, start=1):
-        number = quote(str(count)) if sep.isdigit() else str(count)
-        codes = transactions.row(row).tolist()
-        if codes:
-            yield "".join([f"{number}{sep}{written[code]}\n" for code in codes])
-        else:
-            yield f"{number}{sep}\n"
+    yield f"{quote(layout.id)}{sep}{quote(layout.item)}\n".encode()
+    # A line is a row of two labels: the id's and the item's, where "" stands for no item.
+    items = [b"", *(quote(label).encode("utf-8") for label in transactions.vocabulary)]
+    done = 0
+    for rows in parts:
+        numbers = range(done + 1, done + len(rows) + 1)
+        ids = [(quote(str(n)) if sep.isdigit() else str(n)).encode() for n in numbers]
+        who, what = expand(transactions, rows)
+        lines = np.column_stack([who + len(items), what + 1])  # (lines, 2)
+        ends = np.arange(0, 2 * len(lines) + 1, 2)
+        every = np.arange(len(lines))
+        yield format_rows(ends, lines.reshape(-1), every, items + ids, sep.encode())
+        done += len(rows)
+
+
+def expand(
+    transactions: Transactions, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return pairs for distinct `rows`: the place in `rows`, the code; -1 for an empty row.
+
+    >>> [column.tolist() for column in expand(Transactions.of([{"a", "b"}, set()]), np.array([1, 0]))]
+    [[0, 0, 1], [0, 1, -1]]
+    """
+    lengths = transactions.lengths[rows]
+    sizes = np.maximum(lengths, 1)  # an empty transaction is one pair without an item
+    who = np.repeat(np.arange(len(rows)), sizes)
+    inside = np.arange(len(who)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    places = np.repeat(transactions.offsets[rows], sizes) + inside
+    codes = np.append(transactions.codes.astype(np.int64), -1)
+    return who, codes[np.where(np.repeat(lengths > 0, sizes), places, -1)]

@@ -10,6 +10,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
@@ -77,19 +78,10 @@ def write_parquet(
 
     labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
     if layout.format == "long":
-        lengths = transactions.lengths[rows]
-        # An empty transaction is one pair with a null item: one place in the table, code -1.
-        sizes = np.maximum(lengths, 1)
-        ends = np.cumsum(sizes)
-        inside = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-        places = np.repeat(transactions.offsets[rows], sizes) + inside
-        codes = np.append(transactions.codes, np.int32(-1))[
-            np.where(np.repeat(lengths > 0, sizes), places, -1)
-        ]
-        ids = pl.Series(layout.id, np.repeat(np.arange(1, len(rows) + 1), sizes))
-        known = pl.Series(codes, dtype=pl.Int64)
+        who, what = expand(transactions, rows)
+        known = pl.Series(what, dtype=pl.Int64)
         items = labels.gather(known.set(known < 0, None))
-        frame = pl.DataFrame([ids, items])
+        frame = pl.DataFrame([pl.Series(layout.id, who + 1), items])
     else:
         numbers = np.repeat(np.arange(transactions.n_distinct), transactions.lengths)
         occurrences = pl.DataFrame({"row": numbers, "item": labels.gather(transactions.codes)})

@@ -6,15 +6,14 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from gzip import GzipFile
-from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.io.basket import basket_lines
-from overcoat.data.io.long import long_lines
+from overcoat.data.io.basket import basket_blocks
+from overcoat.data.io.long import long_blocks
 from overcoat.data.io.names import check_sep, is_gzip_name
 from overcoat.data.io.parquet import write_parquet
 from overcoat.data.io.source import BOM, PARQUET_MAGIC
@@ -24,7 +23,7 @@ from overcoat.errors import DataError
 
 __all__ = ["write"]
 
-_LINES = 4096  # joined and written at once
+_ROWS = 1 << 16  # formatted and written at once
 
 
 def write(
@@ -80,15 +79,16 @@ def write(
                 target if path is None else stack.enter_context(path.open("wb"))  # type: ignore[assignment]
             )
             if layout.parquet:
-                write_parquet(transactions, _all_rows(transactions, order), stream, layout)
+                rows = np.concatenate([np.empty(0, np.int64), *_parts(transactions, order)])
+                write_parquet(transactions, rows, stream, layout)
                 return
             if gzip:
                 # No name and no time in the header: equal input, equal bytes.
                 stream = stack.enter_context(  # type: ignore[assignment]
                     GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0)
                 )
-            lines = basket_lines if layout.format == "basket" else long_lines
-            _write_lines(stream, lines(transactions, _rows(transactions, order), layout))
+            blocks = basket_blocks if layout.format == "basket" else long_blocks
+            _write_blocks(stream, blocks(transactions, _parts(transactions, order), layout))
     except BrokenPipeError:
         raise  # nobody reads standard output any more; that is no error in the data
     except OSError as error:
@@ -96,27 +96,26 @@ def write(
         raise DataError(f"cannot be written: {error.strerror or error}", name) from error
 
 
-def _rows(transactions: Transactions, order: NDArray[np.int64] | None) -> Iterator[int]:
+def _parts(
+    transactions: Transactions, order: NDArray[np.int64] | None
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the distinct row of each transaction, some at a time."""
     if order is not None:
-        return (row for start in range(0, len(order), _LINES)
-                for row in order[start : start + _LINES].tolist())  # fmt: skip
-    counts = enumerate(transactions.counts.tolist())
-    return chain.from_iterable(repeat(row, count) for row, count in counts)
+        for start in range(0, len(order), _ROWS):
+            yield order[start : start + _ROWS]
+        return
+    ends = np.cumsum(transactions.counts)
+    for start in range(0, transactions.n_transactions, _ROWS):
+        places = np.arange(start, min(start + _ROWS, transactions.n_transactions))
+        yield np.searchsorted(ends, places, side="right")
 
 
-def _all_rows(transactions: Transactions, order: NDArray[np.int64] | None) -> NDArray[np.int64]:
-    if order is not None:
-        return order
-    return np.repeat(np.arange(transactions.n_distinct), transactions.counts)
-
-
-def _write_lines(stream: BinaryIO, lines: Iterable[str]) -> None:
-    lines = iter(lines)
+def _write_blocks(stream: BinaryIO, blocks: Iterable[bytes]) -> None:
     first = True
-    while batch := "".join(islice(lines, _LINES)).encode("utf-8"):
-        if first and batch.startswith((BOM, PARQUET_MAGIC)):
+    for block in blocks:
+        if first and block.startswith((BOM, PARQUET_MAGIC)):
             # A label that looks like a mark of the file. `read` drops one byte order mark, so
             # with one before it the label comes back whole.
             stream.write(BOM)
-        stream.write(batch)
+        stream.write(block)
         first = False

@@ -1,0 +1,3 @@
+from overcoat.data.reference import Tokenizer as Tokenizer
+from overcoat.data.reference import canonical_rows as canonical_rows
+from overcoat.data.reference import format_rows as format_rows

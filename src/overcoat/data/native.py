@@ -1,0 +1,10 @@
+"""The compiled parts of `data`, or their slow twins where these are missing."""
+
+from __future__ import annotations
+
+try:
+    from overcoat.data.compiled import Tokenizer, canonical_rows, format_rows
+except ImportError:  # pragma: no cover - the package is normally installed with its kernels
+    from overcoat.data.reference import Tokenizer, canonical_rows, format_rows
+
+__all__ = ["Tokenizer", "canonical_rows", "format_rows"]

@@ -1,0 +1,94 @@
+"""The compiled parts of `data` against their twins."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from overcoat.data import compiled, reference
+
+rows_of_codes = st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=40)
+
+
+def arrays(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    return offsets, np.array([code for row in rows for code in row], np.int32)
+
+
+def same(one: tuple[object, ...], other: tuple[object, ...]) -> None:
+    assert [np.asarray(x).tolist() for x in one] == [np.asarray(x).tolist() for x in other]
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(rows_of_codes, st.booleans())
+def test_canonical_rows(rows: list[list[int]], wide: bool) -> None:
+    """Also with codes beyond 16 bits, which are packed otherwise."""
+    if wide:
+        rows = [[code * 70_000 for code in row] for row in rows]
+    offsets, codes = arrays(rows)
+    counts = np.arange(1, len(rows) + 1)
+    same(
+        compiled.canonical_rows(offsets, codes, counts),
+        reference.canonical_rows(offsets, codes, counts),
+    )
+
+
+@pytest.mark.parametrize("n_codes", [3, 400, 200_000])
+def test_many_canonical_rows(n_codes: int) -> None:
+    """Enough rows for every way of sorting: radix, quicksort, insertion; long and equal ones."""
+    rng = random.Random(n_codes)
+    rows = [
+        [rng.randrange(n_codes) for _ in range(rng.choice([0, 1, 2, 5, 9, 70]))]
+        for _ in range(9000)
+    ]
+    rows += rows[:500]
+    offsets, codes = arrays(rows)
+    counts = np.ones(len(rows), np.int64)
+    same(
+        compiled.canonical_rows(offsets, codes, counts),
+        reference.canonical_rows(offsets, codes, counts),
+    )
+
+
+text = st.lists(
+    st.sampled_from(
+        [b"a", b"bb", b" ", b"\t", b",", b"\n", b"\r", b"\r\n", b"\x0b", b"\xc3\xa9", b"|"]
+    ),
+    max_size=60,
+).map(b"".join)
+
+
+@settings(max_examples=1000, deadline=None, derandomize=True)
+@given(st.lists(text, max_size=3), st.sampled_from([None, b",", b"\t", b"|", b" "]))
+def test_tokenizers(blocks: list[bytes], sep: bytes | None) -> None:
+    fast, slow = compiled.Tokenizer(sep), reference.Tokenizer(sep)
+    for block in blocks:
+        *found, new = fast.feed(block)
+        *expected, expected_new = slow.feed(block)
+        assert new == expected_new
+        same(tuple(found), tuple(expected))
+
+
+def test_a_tokenizer_remembers_many_labels() -> None:
+    words = [f"{i * 7919 % 100_003:x}".encode() for i in range(50_000)]
+    block = b"\n".join(words)
+    fast, slow = compiled.Tokenizer(None), reference.Tokenizer(None)
+    for _ in range(2):
+        *found, new = fast.feed(block)
+        *expected, expected_new = slow.feed(block)
+        assert new == expected_new
+        same(tuple(found), tuple(expected))
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(rows_of_codes, st.sampled_from([b" ", b"||", "§".encode()]), st.data())
+def test_formatters(rows: list[list[int]], sep: bytes, data: st.DataObject) -> None:
+    offsets, codes = arrays(rows)
+    labels = [b"", b"x", b"long label", "é".encode(), b"4", b"5", b"6"]
+    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=50)) if rows else []
+    picked = np.array(chosen, np.int64)
+    assert compiled.format_rows(offsets, codes, picked, labels, sep) == reference.format_rows(
+        offsets, codes, picked, labels, sep
+    )
