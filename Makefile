@@ -14,7 +14,7 @@ help:
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
-$(INSTALLED): pyproject.toml constraints.txt $(wildcard src/overcoat/kernels/*.pyx)
+$(INSTALLED): pyproject.toml constraints.txt $(wildcard src/overcoat/*/*.pyx)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@
@@ -35,4 +35,4 @@ format: $(INSTALLED)
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build demo src/overcoat/kernels/*.so src/overcoat/kernels/*.c *.egg-info src/*.egg-info
+	rm -rf $(VENV) build demo src/overcoat/*/*.so src/overcoat/*/*.c *.egg-info src/*.egg-info

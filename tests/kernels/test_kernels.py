@@ -95,7 +95,8 @@ def test_twins_agree_on_every_step(seed: int) -> None:
             same(slow, fast, method, group)
         k = rng.randint(2, 9)
         for size in (1, 2, 3):
-            same(slow, fast, "violation", group, size, k, rng.random() < 0.5, linkable)
+            above, limit = rng.random() < 0.5, rng.choice([1, 2, 5, 64])
+            same(slow, fast, "violations", group, size, k, above, linkable, limit)
         if slow.has_partner(group):
             table = [rng.randrange(1000) for _ in range(data.n_items)]
             weigh = rng.choice([None, lambda _, others, t=table: np.array([t[o] for o in others])])
@@ -118,14 +119,16 @@ def test_larger_violations_agree() -> None:
     for size in (4, 5):
         for k in range(2, 30):
             if any(
-                slow.violation(g, s, k, True, everything) for g in range(8) for s in range(1, size)
+                len(slow.violations(g, s, k, True, everything, 1)[0]) for g in range(8) for s in range(1, size)
             ):
                 continue
             for group in range(8):
                 for above in (True, False):
-                    found += (
-                        same(slow, fast, "violation", group, size, k, above, everything) is not None
-                    )
+                    for limit in (1, 4, 1000):
+                        supports, _ = same(
+                            slow, fast, "violations", group, size, k, above, everything, limit
+                        )
+                        found += len(supports)
     assert found > 10
 
 

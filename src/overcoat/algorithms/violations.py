@@ -127,7 +127,7 @@ class AllItemsetsFinder:
 
     For each size there is a heap with, for each group, the worst violated set it *owns*. At first a
     group owns the sets that it is the first member of; a group that comes out of a merge owns all
-    sets that hold it. A set that lost a member in a merge is stale: its owner looks for its next
+    sets that hold it. A set that lost a member in a merge is stale: its owner goes on to its next
     one when the stale set reaches the top, which is in time, because what an owner still has is
     never worse than what it had, and sets with changed members are owned by these.
     """
@@ -140,7 +140,9 @@ class AllItemsetsFinder:
         self._sizes_settle = family.whole_domain
         self._merged_at = np.zeros(len(self._linkable), np.int64)  # 0: untouched
         self._clock = 0
-        self._heaps: list[list[tuple[int, tuple[int, ...], int, int]]] = []
+        # By size: (-support, groups, owner), and what each owner has, in the same order.
+        self._heaps: list[list[tuple[int, tuple[int, ...], int]]] = []
+        self._owned: list[dict[int, _Owned]] = []
 
     def changed(self, items: NDArray[np.int32]) -> None:
         """Look for violated sets with the changed groups, in all sizes looked at so far."""
@@ -152,34 +154,85 @@ class AllItemsetsFinder:
         first = len(self._heaps) if self._sizes_settle else 1
         for size in range(max(first, 1), len(self._heaps) + 1):
             for group in groups:
-                self._push(size, group)
+                self._search(size, group)
 
     def worst(self) -> Found | None:
         """Return the violated set of largest support, of the smallest size that has any."""
         for size in range(1, self._m + 1):
             if size > len(self._heaps):
                 self._heaps.append([])
+                self._owned.append({})
                 for group in self._grouping.groups().tolist():
-                    self._push(size, group)
+                    self._search(size, group)
             heap = self._heaps[size - 1]
             while heap:
-                minus_support, groups, owner, time = heap[0]
-                if self._is_current(groups, time):
-                    return Found(-minus_support, groups)
-                heappop(heap)
-                if self._is_current((owner,), time):
-                    self._push(size, owner)
+                minus_support, groups, owner = heap[0]
+                owned = self._owned[size - 1].get(owner)
+                if owned is not None and owned.current() == groups:
+                    if self._is_current(groups, owned.time):
+                        return Found(-minus_support, groups)
+                    heappop(heap)
+                    self._go_on(size, owner, owned)
+                else:
+                    heappop(heap)  # left over from what the owner had before it changed
         return None
+
+    def _search(self, size: int, group: int) -> None:
+        """Find what a group owns, the first of it."""
+        above = bool(self._merged_at[group] == 0)
+        supports, groups = self._grouping.violations(
+            group, size, self._k, above, self._linkable, _ENOUGH
+        )
+        owned = _Owned(supports, groups, self._clock)
+        self._owned[size - 1][group] = owned
+        self._push(size, group, owned)
+
+    def _go_on(self, size: int, owner: int, owned: _Owned) -> None:
+        """Pass on to the next set the owner has that is not stale, searching again at the end."""
+        if not self._is_current((owner,), owned.time):
+            del self._owned[size - 1][owner]  # merged or gone: others own its sets
+            return
+        while owned.next():
+            if self._is_current(owned.current(), owned.time):
+                self._push(size, owner, owned)
+                return
+        if owned.may_have_more:
+            self._search(size, owner)
+
+    def _push(self, size: int, owner: int, owned: _Owned) -> None:
+        if owned.at < len(owned.supports):
+            heappush(self._heaps[size - 1], (-owned.support(), owned.current(), owner))
 
     def _is_current(self, groups: tuple[int, ...], time: int) -> bool:
         """Whether these are still groups, unchanged since `time`."""
-        return all(
-            self._merged_at[group] <= time and self._grouping.group(group) == group
-            for group in groups
-        )
+        merged_at, group_of = self._merged_at, self._grouping.group
+        return all(merged_at[group] <= time and group_of(group) == group for group in groups)
 
-    def _push(self, size: int, group: int) -> None:
-        above = self._merged_at[group] == 0
-        found = self._grouping.violation(group, size, self._k, above, self._linkable)
-        if found is not None:
-            heappush(self._heaps[size - 1], (-found[0], found[1], group, self._clock))
+
+# How many sets an owner is given at a time: enough that few groups are searched twice.
+_ENOUGH = 64
+
+
+class _Owned:
+    """The violated sets of one owner, most supported first, and how far it has got."""
+
+    __slots__ = ("at", "groups", "supports", "time")
+
+    def __init__(
+        self, supports: NDArray[np.int64], groups: NDArray[np.int32], time: int
+    ) -> None:
+        self.supports, self.groups, self.time, self.at = supports, groups, time, 0
+
+    @property
+    def may_have_more(self) -> bool:
+        return len(self.supports) == _ENOUGH
+
+    def next(self) -> bool:
+        self.at += 1
+        return self.at < len(self.supports)
+
+    def current(self) -> tuple[int, ...]:
+        return tuple(self.groups[self.at].tolist()) if self.at < len(self.supports) else ()
+
+    def support(self) -> int:
+        return int(self.supports[self.at])

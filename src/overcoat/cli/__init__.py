@@ -69,7 +69,7 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 def _run() -> int:
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="overcoat", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
         error.show()

@@ -12,7 +12,10 @@ rows of a group are the holders of its items, no list is ever copied, and the sl
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport free, malloc, qsort, realloc
+from libc.string cimport memset
+
+include "shelves.pxi"
 
 cdef extern from *:
     ctypedef long long int128 "__int128"
@@ -52,6 +55,11 @@ cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noex
     return size_y >= 62 or low < (-high << size_y)
 
 
+cdef struct Candidate:
+    int32_t group
+    int64_t size, loss
+
+
 cdef struct Level:
     # Scratch space of one depth of the search for violations.
     int64_t* together     # support of the prefix with each group, zero between uses
@@ -59,6 +67,17 @@ cdef struct Level:
     int32_t* seen         # groups met
     int32_t* bucket       # rows, bucketed by group
     int64_t capacity
+
+
+cdef struct Found:
+    # Violated sets: their supports, and their members one set after the other.
+    int64_t* supports
+    int32_t* groups
+    int64_t n, capacity
+    int size             # members of a set
+    int64_t enough       # that many are wanted; worse ones need not be kept
+    int64_t threshold    # sets with less support need not be kept
+    int64_t n_best       # how many have support k - 1
 
 
 cdef class Grouping:
@@ -79,22 +98,30 @@ cdef class Grouping:
         # utility blocks: the groups of each, ascending, the dead ones removed in passing
         int32_t[::1] _block_of, _block_items, _block_length, _block_alive
         int64_t[::1] _block_start
-        # the weight tree, and the closest common ancestor of each group
-        int32_t[::1] _parent, _ancestor, _node_mark
-        int64_t[::1] _weight
+        # shelves, see shelves.pxi: a tree, and the shelf of each group
+        Shelf* _shelves
+        Py_ssize_t _n_shelves
+        int32_t[::1] _above, _shelf, _shelf_mark
+        int64_t[::1] _shelf_weight
         # scratch: marks are valid when equal to the stamp
         int32_t _stamp
-        int32_t[::1] _mark, _row_mark, _position
+        int32_t[::1] _mark, _row_mark, _position, _seen
         int64_t[::1] _together
-        # the search for violations
+        # the search for violations: what was found so far
         Level* _levels
         int _n_levels
-        int32_t[::1] _prefix, _best
-        int64_t _best_support
+        int32_t[::1] _prefix
+        Found _found
 
     def __cinit__(self, offsets, codes, counts, block_of, parent, weight):
         self._levels = NULL
         self._n_levels = 0
+        self._shelves = NULL
+        self._n_shelves = 0
+        self._found.supports = NULL
+        self._found.groups = NULL
+        self._found.capacity = 0
+        self._found.size = 0
 
     def __init__(self, offsets, codes, counts, block_of, parent, weight):
         cdef Py_ssize_t n_items = len(block_of), n_rows = len(counts), row, item
@@ -133,18 +160,15 @@ cdef class Grouping:
         self._block_length = per_block.astype(np.int32)
         self._block_alive = per_block.astype(np.int32)
 
-        self._parent = np.array(parent, np.int32)
-        self._weight = np.array(weight, np.int64)
-        self._ancestor = np.arange(n_items, dtype=np.int32)
-        self._node_mark = np.zeros(len(parent), np.int32)
+        self._make_shelves(np.asarray(block_of, np.int64), np.asarray(parent), weight)
 
         self._stamp = 0
         self._mark = np.zeros(n_items, np.int32)
         self._row_mark = np.zeros(n_rows, np.int32)
         self._position = np.zeros(n_items, np.int32)
         self._together = np.zeros(n_items, np.int64)
+        self._seen = np.zeros(n_items, np.int32)
         self._prefix = np.zeros(n_items + 1, np.int32)
-        self._best = np.zeros(n_items + 1, np.int32)
 
     def __dealloc__(self):
         for depth in range(self._n_levels):
@@ -153,6 +177,9 @@ cdef class Grouping:
             free(self._levels[depth].seen)
             free(self._levels[depth].bucket)
         free(self._levels)
+        shelves_free(self._shelves, self._n_shelves)
+        free(self._found.supports)
+        free(self._found.groups)
 
     # -- asking ---------------------------------------------------------------------------
 
@@ -269,81 +296,67 @@ cdef class Grouping:
                     bits[i, self._position[group]] = 1
         return table, np.asarray(self._counts)[ordered]
 
-    def violation(self, int32_t group, int size, int64_t k, bint above, linkable):
-        """Return the most supported set of `size` linkable groups that fewer than k support."""
+    def violations(self, int32_t group, int size, int64_t k, bint above, linkable, int64_t limit):
+        """Return the most supported sets of `size` linkable groups that fewer than k support."""
         cdef uint8_t[::1] marked = linkable
         cdef int32_t item
-        cdef int64_t j, found = 0
-        if not marked[group]:
-            return None
-        if size == 1:
-            return (self._support[group], (group,)) if self._support[group] < k else None
-        self._reserve_levels(size)
-        self._reserve_bucket(0, self._n_group_rows[group])
-        item = group
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                self._levels[0].bucket[found] = self._holders[j]
-                found += 1
-            item = self._next[item]
-        self._best_support = 0
-        self._prefix[0] = group
-        self._search(1, size, self._levels[0].bucket, found, group if above else -1, k, marked)
-        if self._best_support == 0:
-            return None
-        return self._best_support, tuple(sorted(self._best[:size]))
+        cdef int64_t j, n_rows = 0
+        cdef Found* found = &self._found
+        found.n, found.enough, found.threshold, found.n_best = 0, limit, 1, 0
+        if size > found.size:
+            self._reserve_found(max(64, found.capacity), size)
+        if marked[group]:
+            self._reserve_levels(size)
+            self._prefix[0] = group
+            if size == 1:
+                if self._support[group] < k:
+                    self._keep(size, self._support[group], k)
+            else:
+                self._reserve_bucket(0, self._n_group_rows[group])
+                item = group
+                while item >= 0:
+                    for j in range(self._holder_start[item],
+                                   self._holder_start[item] + self._holder_length[item]):
+                        self._levels[0].bucket[n_rows] = self._holders[j]
+                        n_rows += 1
+                    item = self._next[item]
+                self._search(
+                    1, size, self._levels[0].bucket, n_rows, group if above else -1, k, marked)
+            self._prune(size)
+        if found.n == 0:
+            return np.empty(0, np.int64), np.empty((0, size), np.int32)
+        return (
+            np.array(<int64_t[:found.n]> found.supports),
+            np.array(<int32_t[:found.n, :size]> found.groups),
+        )
 
     def cheapest_partner(self, int32_t group, weigh=None):
         """Return the group of the block whose union with `group` has the smallest UL."""
-        cdef:
-            int32_t block = self._block_of[group], other, best = -1, node, i
-            int32_t alive = 0
-            int64_t start = self._block_start[block]
-            int64_t loss, size, best_loss = 0, best_size = 0
-            int32_t[::1] items = self._block_items
-            int64_t[::1] numerators = None
-        for i in range(self._block_length[block]):
-            other = items[start + i]
-            if self._group[other] == other:
-                items[start + alive] = other
-                alive += 1
-        self._block_length[block] = alive
+        cdef Candidate best
+        cdef int32_t n_seen = self._count_together(group)
+        best.group = -1
         if weigh is not None:
-            candidates = np.array(items[start:start + alive])
-            candidates = candidates[candidates != group]
-            weights = np.zeros(self.n_items, np.int64)
-            weights[candidates] = weigh(group, candidates)
-            numerators = weights
-        self._count_together(group)
-        self._mark_path(self._ancestor[group])
-        for i in range(alive):
-            other = items[start + i]
-            if other == group:
-                continue
-            loss = self._support[group] + self._support[other] - self._together[other]
-            if numerators is None:
-                loss *= self._weight[self._common(self._ancestor[other])]
-            else:
-                loss *= numerators[other]
-            size = self._size[group] + self._size[other]
-            if best < 0 or loses_less(size, loss, best_size, best_loss):
-                best, best_size, best_loss = other, size, loss
-        self._forget_together(group)
-        return best
+            self._look_at_all(group, weigh, &best)
+        else:
+            self._mark_path(self._shelf[group])
+            self._look_at_seen(group, n_seen, &best)
+            self._look_at_shelves(group, &best)
+        for i in range(n_seen):
+            self._together[self._seen[i]] = 0
+        return best.group
 
     # -- changing -------------------------------------------------------------------------
 
     def merge(self, int32_t one, int32_t other):
         """Unite two groups; return the union."""
         cdef:
-            int32_t small, large, item, row, kept, gone
+            int32_t small, large, item, row, kept, gone, shelf
             int64_t j, overlap = 0
         small, large = one, other
         if self._n_group_rows[large] < self._n_group_rows[small]:
             small, large = large, small
-        self._mark_path(self._ancestor[large])
-        node = self._common(self._ancestor[small])
+        self._mark_path(self._shelf[large])
+        shelf = self._common(self._shelf[small])
 
         item = small
         while item >= 0:
@@ -371,7 +384,8 @@ cdef class Grouping:
         self._size[kept] += self._size[gone]
         self._support[kept] += self._support[gone] - overlap
         self._n_group_rows[kept] += self._n_group_rows[gone]
-        self._ancestor[kept] = node
+        self._shelf[kept] = shelf
+        self._put_on_shelves(kept)
         self._block_alive[self._block_of[kept]] -= 1
         return kept
 
@@ -421,9 +435,12 @@ cdef class Grouping:
             item = self._next[item]
         return total
 
-    cdef void _count_together(self, int32_t group) noexcept nogil:
-        """Fill `_together` with the support of `group` and each other group."""
-        cdef int32_t item = group, row, i
+    cdef int32_t _count_together(self, int32_t group) noexcept nogil:
+        """Fill `_together` with the support of `group` and each other group it meets.
+
+        Returns how many of these there are; `_seen` lists them.
+        """
+        cdef int32_t item = group, row, other, i, n_seen = 0
         cdef int64_t j, start
         while item >= 0:
             for j in range(self._holder_start[item],
@@ -431,32 +448,145 @@ cdef class Grouping:
                 row = self._holders[j]
                 start = self._row_start[row]
                 for i in range(self._row_length[row]):
-                    self._together[self._group[self._entries[start + i]]] += self._counts[row]
+                    other = self._group[self._entries[start + i]]
+                    if self._together[other] == 0:
+                        self._seen[n_seen] = other
+                        n_seen += 1
+                    self._together[other] += self._counts[row]
             item = self._next[item]
+        return n_seen
 
-    cdef void _forget_together(self, int32_t group) noexcept nogil:
-        cdef int32_t item = group, row, i
-        cdef int64_t j, start
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                row = self._holders[j]
-                start = self._row_start[row]
-                for i in range(self._row_length[row]):
-                    self._together[self._group[self._entries[start + i]]] = 0
-            item = self._next[item]
+    # -- helpers: shelves -----------------------------------------------------------------
 
-    cdef void _mark_path(self, int32_t node) noexcept nogil:
+    cdef int _make_shelves(self, block_of, parent, weight) except -1:
+        """Make a shelf for each block and inner node with an item of the block below it."""
+        cdef int32_t item
+        node = parent[:self.n_items].astype(np.int64)
+        n_nodes = max(len(parent), 1)
+        keys = [np.empty(0, np.int64)]
+        inside = np.arange(self.n_items)
+        while len(inside):
+            keys.append(block_of[inside] * n_nodes + node[inside])
+            node = np.where(node >= 0, parent[node], -1)
+            inside = inside[node[inside] >= 0]
+        shelves = np.unique(np.concatenate(keys))
+        nodes = shelves % n_nodes
+        up = parent[nodes]
+        above = np.searchsorted(shelves, shelves - nodes + up)
+        self._above = np.where(up >= 0, above, -1).astype(np.int32)
+        self._shelf_weight = np.asarray(weight, np.int64)[nodes]
+        self._shelf_mark = np.zeros(len(shelves), np.int32)
+        self._shelf = np.searchsorted(shelves, keys[1]).astype(np.int32) if self.n_items else (
+            np.empty(0, np.int32))
+        self._shelves = <Shelf*> malloc(max(len(shelves), 1) * sizeof(Shelf))
+        if self._shelves == NULL:
+            raise MemoryError
+        self._n_shelves = len(shelves)
+        memset(self._shelves, 0, self._n_shelves * sizeof(Shelf))
+        for item in range(self.n_items):
+            self._put_on_shelves(item)
+        return 0
+
+    cdef int _put_on_shelves(self, int32_t group) except -1:
+        cdef int32_t shelf = self._shelf[group]
+        cdef Entry entry
+        entry.support, entry.group = self._support[group], group
+        while shelf >= 0:
+            if not shelf_put(&self._shelves[shelf], self._size[group], entry):
+                raise MemoryError
+            shelf = self._above[shelf]
+        return 0
+
+    cdef void _mark_path(self, int32_t shelf) noexcept nogil:
         self._stamp += 1
-        while node >= 0:
-            self._node_mark[node] = self._stamp
-            node = self._parent[node]
+        while shelf >= 0:
+            self._shelf_mark[shelf] = self._stamp
+            shelf = self._above[shelf]
 
-    cdef int32_t _common(self, int32_t node) noexcept nogil:
-        """Return the closest ancestor of `node` on the marked path."""
-        while self._node_mark[node] != self._stamp:
-            node = self._parent[node]
-        return node
+    cdef int32_t _common(self, int32_t shelf) noexcept nogil:
+        """Return the lowest shelf above `shelf` on the marked path."""
+        while self._shelf_mark[shelf] != self._stamp:
+            shelf = self._above[shelf]
+        return shelf
+
+    cdef void _consider(
+        self, int32_t group, int32_t other, int64_t weight, Candidate* best
+    ) noexcept nogil:
+        """Make `other` the best partner of `group` if it loses less, or the same and comes first."""
+        cdef int64_t size = self._size[group] + self._size[other]
+        cdef int64_t loss = weight * (
+            self._support[group] + self._support[other] - self._together[other])
+        if (
+            best.group < 0
+            or loses_less(size, loss, best.size, best.loss)
+            or (other < best.group and not loses_less(best.size, best.loss, size, loss))
+        ):
+            best.group, best.size, best.loss = other, size, loss
+
+    cdef void _look_at_seen(self, int32_t group, int32_t n_seen, Candidate* best) noexcept nogil:
+        """Consider the groups that share a row with `group`."""
+        cdef int32_t i, other
+        for i in range(n_seen):
+            other = self._seen[i]
+            if other != group and self._block_of[other] == self._block_of[group]:
+                self._consider(
+                    group, other, self._shelf_weight[self._common(self._shelf[other])], best)
+
+    cdef int _look_at_shelves(self, int32_t group, Candidate* best) except -1:
+        """Consider the least supported group of each size on each shelf above `group`."""
+        cdef int32_t shelf = self._shelf[group], size, other
+        cdef int64_t least
+        cdef Heap* heap
+        cdef Entry own
+        cdef bint held
+        own.support, own.group = self._support[group], group
+        while shelf >= 0:
+            # No partner from this shelf, that is not lower down too, loses less than this.
+            least = self._shelf_weight[shelf] * (self._support[group] + 1)
+            for size in range(1, self._shelves[shelf].n_sizes + 1):
+                if best.group >= 0 and loses_less(
+                    best.size, best.loss, self._size[group] + size, least
+                ):
+                    break
+                heap = &self._shelves[shelf].by_size[size - 1]
+                held = False
+                while heap.n:
+                    other = heap.entries[0].group
+                    if (
+                        self._group[other] == other
+                        and self._size[other] == size
+                        and self._support[other] == heap.entries[0].support
+                    ):
+                        if other != group:
+                            break
+                        held = True
+                    heap_pop(heap)
+                if heap.n:
+                    self._consider(
+                        group, other, self._shelf_weight[self._common(self._shelf[other])], best)
+                if held and not heap_push(heap, own):
+                    raise MemoryError
+            shelf = self._above[shelf]
+        return 0
+
+    cdef int _look_at_all(self, int32_t group, weigh, Candidate* best) except -1:
+        """Consider every group of the block, weighed by the caller."""
+        cdef:
+            int32_t block = self._block_of[group], i, other, alive = 0
+            int64_t start = self._block_start[block]
+        for i in range(self._block_length[block]):
+            other = self._block_items[start + i]
+            if self._group[other] == other:
+                self._block_items[start + alive] = other
+                alive += 1
+        self._block_length[block] = alive
+        candidates = np.array(self._block_items[start:start + alive])
+        candidates = candidates[candidates != group]
+        for other, weight in zip(candidates.tolist(), weigh(group, candidates).tolist()):
+            self._consider(group, other, weight, best)
+        return 0
+
+    # -- helpers: rows --------------------------------------------------------------------
 
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil:
         cdef int64_t start = self._row_start[row]
@@ -511,18 +641,63 @@ cdef class Grouping:
         level.capacity = 2 * rows
         return 0
 
+    cdef int _keep(self, int size, int64_t support, int64_t k) except -1:
+        """Note the set in `_prefix`."""
+        cdef Found* found = &self._found
+        cdef int i
+        if found.n == found.capacity:
+            if found.n >= 4 * found.enough:
+                self._prune(size)
+            if found.n == found.capacity:
+                self._reserve_found(2 * found.capacity, found.size)
+        found.supports[found.n] = support
+        for i in range(size):
+            found.groups[found.n * size + i] = self._prefix[i]
+        found.n += 1
+        found.n_best += support == k - 1
+        return 0
+
+    cdef int _reserve_found(self, int64_t capacity, int size) except -1:
+        cdef Found* found = &self._found
+        supports = <int64_t*> realloc(found.supports, capacity * sizeof(int64_t))
+        if supports != NULL:
+            found.supports = supports
+        groups = <int32_t*> realloc(found.groups, capacity * size * sizeof(int32_t))
+        if groups != NULL:
+            found.groups = groups
+        if supports == NULL or groups == NULL:
+            raise MemoryError
+        found.capacity, found.size = capacity, size
+        return 0
+
+    cdef int _prune(self, int size) except -1:
+        """Sort what was found, most supported first, then by members; keep `enough` of it."""
+        cdef Found* found = &self._found
+        if found.n == 0:
+            return 0
+        supports = np.asarray(<int64_t[:found.n]> found.supports)
+        groups = np.sort(np.asarray(<int32_t[:found.n, :size]> found.groups), axis=1)
+        order = np.lexsort((*groups.T[::-1], -supports))[:found.enough]
+        kept_supports, kept_groups = supports[order], groups[order]
+        found.n = len(order)
+        np.asarray(<int64_t[:found.n]> found.supports)[:] = kept_supports
+        np.asarray(<int32_t[:found.n, :size]> found.groups)[:] = kept_groups
+        if found.n == found.enough:
+            found.threshold = found.supports[found.n - 1]
+        return 0
+
     cdef int _search(
         self, int depth, int size, int32_t* rows, int64_t n_rows, int32_t last, int64_t k,
         uint8_t[::1] linkable,
     ) except -1:
         """Extend the prefix of `depth` groups, held by `rows`, by groups after `last`.
 
-        Sets are met in lexicographic order, so the first of a support wins, and nothing beats
-        the first with support k - 1.
+        Sets are grown in lexicographic order, so nothing beats the first `enough` of support
+        k - 1 but others that end in the same place.
         """
         cdef:
             Level* level = &self._levels[depth]
-            int32_t anchor = self._prefix[0], row, group, e, here = -1
+            int32_t anchor = self._prefix[0], row, group, e
             int64_t i, start, support, entries = 0, n_seen = 0
         for i in range(n_rows):
             row = rows[i]
@@ -544,15 +719,9 @@ cdef class Grouping:
                 support = level.together[group]
                 level.together[group] = 0
                 level.n_rows[group] = 0
-                if support < k and (
-                    support > self._best_support
-                    or (support == self._best_support and here >= 0 and group < here)
-                ):
-                    self._best_support = support
-                    here = group
-            if here >= 0:
-                self._prefix[depth] = here
-                self._best[:size] = self._prefix[:size]
+                if self._found.threshold <= support < k:
+                    self._prefix[depth] = group
+                    self._keep(size, support, k)
             return 0
 
         # Bucket the rows by group: n_rows becomes the end of each group's bucket.
@@ -577,7 +746,7 @@ cdef class Grouping:
             support = level.together[group]
             level.together[group] = 0
             level.n_rows[group] = 0
-            if support >= k and self._best_support < k - 1:
+            if support >= k and self._found.n_best < self._found.enough:
                 self._prefix[depth] = group
                 self._search(depth + 1, size, level.bucket + start, entries - start, group, k,
                              linkable)

@@ -110,30 +110,42 @@ class Grouping:
             np.array([self._counts[row] for row in rows], np.int64),
         )
 
-    def violation(
-        self, group: int, size: int, k: int, above: bool, linkable: NDArray[np.uint8]
-    ) -> tuple[int, tuple[int, ...]] | None:
-        """Return the most supported set of `size` linkable groups that fewer than k support.
+    def violations(
+        self,
+        group: int,
+        size: int,
+        k: int,
+        above: bool,
+        linkable: NDArray[np.uint8],
+        limit: int,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return the most supported sets of `size` linkable groups that fewer than k support.
 
-        The set holds `group`; its other members come after `group` if `above`. Sets are grown from
-        `group` in item order, and what fewer than k support already is not grown further: it is
-        violated itself, at a smaller size. First in lexicographic order among equals; None when
-        there is none.
+        The sets hold `group`; their other members come after `group` if `above`. Sets are grown
+        from `group` in item order, and what fewer than k support already is not grown further: it
+        is violated itself, at a smaller size.
+
+        Returns
+        -------
+        supports : at most `limit` of them, descending; sets of equal support in lexicographic order
+        groups : the members of each set, ascending; (n, size)
         """
         others = [
             other
             for other in sorted(self._members)
             if linkable[other] and (other > group if above else other != group)
         ]
-        best: tuple[int, tuple[int, ...]] | None = None
+        found: list[tuple[int, tuple[int, ...]]] = []
         for rest in combinations(others, size - 1) if linkable[group] else ():
             grown = [(group, *rest[:taken]) for taken in range(size)]
             *supports, support = [self.support(np.array(groups)) for groups in grown]
-            if any(0 < smaller < k for smaller in supports[1:]):
-                continue
-            if 0 < support < k and (best is None or support > best[0]):
-                best = (support, tuple(sorted((group, *rest))))
-        return best
+            if 0 < support < k and not any(0 < smaller < k for smaller in supports[1:]):
+                found.append((-support, tuple(sorted((group, *rest)))))
+        found = sorted(found)[:limit]
+        return (
+            np.array([-minus_support for minus_support, _ in found], np.int64),
+            np.array([groups for _, groups in found], np.int32).reshape(len(found), size),
+        )
 
     def cheapest_partner(
         self, group: int, weigh: Callable[[int, NDArray[np.int32]], Ints] | None = None

@@ -177,13 +177,16 @@ def _penalties(value: Any) -> dict[str, float] | None:
     problems = []
     for number, line in read_lines(value, error=PolicyError):
         try:
-            item, penalty = split_fields(line, ",")
-            penalties[item] = float(penalty)
-            if not 0 <= penalties[item] < math.inf:
-                raise ValueError
+            item, text = split_fields(line, ",")
+            penalty = float(text)
         except (ValueError, DataError):
+            penalty = math.nan
+        if not 0 <= penalty < math.inf:
             wanted = "expected item,penalty with a number of at least 0"
             problems.append(Problem(wanted, str(value), number))
+        elif penalties.setdefault(item, penalty) != penalty:
+            message = f"item {item!r} has another penalty already"
+            problems.append(Problem(message, str(value), number))
     if problems:
         raise PolicyError(problems)
     return penalties

@@ -1,0 +1,107 @@
+"""`--help` shows examples that run; it and `--version` answer without loading anything heavy."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+import overcoat
+from cli.command import Desk, words
+from overcoat.cli import cli
+
+COMMANDS = sorted(cli.commands)
+HEAVY = ("numpy", "scipy", "polars", "rich", "pandas", "pyarrow", "overcoat.data")
+
+LONG = "patient,code\n" + "".join(
+    f"{patient},{code}\n" for patient in range(40) for code in ("401", "715", f"V{patient % 3}")
+)
+CODES = ("401", "715", "V0", "V1", "V2")
+FILES = {
+    "baskets.dat": "a b c\na b\na c\nb c\nb c\na b c\na c\na b\na b\n" * 2,
+    "patients.csv": LONG,
+    "march.csv": LONG.replace("39,", "0,"),
+    "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
+    "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),
+    "policy.toml": "k = 5\nkm = 2\n",
+}
+
+
+def examples(text: str) -> list[list[str]]:
+    """The commands of a help text; a line that is indented further goes on with the one before."""
+    joined = re.sub(r"\n {6,}(?!overcoat)", " ", text)
+    return [shlex.split(line)[1:] for line in re.findall(r"^ +(overcoat \S.*)$", joined, re.M)]
+
+
+def test_the_front_page(desk: Desk) -> None:
+    desk.write(FILES)
+    done = desk.run("--help")
+    assert done.status == 0
+    assert done.err == ""
+    text = done.out.decode()
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", text, re.M)
+    for status in ("0", "2", "3", "4", "130", "70"):
+        assert re.search(rf"^    {status} ", text, re.M)
+    shown = examples(text)
+    assert len(shown) == 2
+    for arguments in shown:
+        assert desk.run(*arguments).status == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_examples_run(desk: Desk, name: str) -> None:
+    desk.write(FILES)
+    if name in ("apply", "verify"):  # these need what an earlier command has written
+        data = ("march.csv", "--id", "patient", "--item", "code") if name == "apply" else ()
+        policy = words("-k 5 --km 2 -o released.dat --mapping map.json")
+        assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy).status == 0
+    done = desk.run(name, "--help")
+    assert done.status == 0
+    shown = examples(done.out.decode())
+    assert shown
+    for arguments in shown:
+        assert arguments[0] == name
+        here = [part.replace("/tmp/", f"{desk.folder}/") for part in arguments]
+        done = desk.run(*here)
+        assert done.status == 0, done.err
+        assert desk.run(*here, "--json").json
+    assert desk.run(name, "-h").status == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_explained(name: str) -> None:
+    import click
+
+    for parameter in cli.commands[name].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+
+
+def test_version(desk: Desk) -> None:
+    done = desk.run("--version")
+    assert done.status == 0
+    assert done.out.decode() == f"overcoat {overcoat.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", ["--version", "--help", "anonymize --help", "nonsense"])
+def test_nothing_heavy_is_loaded(arguments: str) -> None:
+    code = (
+        "import sys\n"
+        "from overcoat.cli import main\n"
+        "try:\n    main()\n"
+        "except SystemExit:\n    print('loaded:', *sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words(arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    loaded = done.stdout.rpartition("loaded:")[2].split()
+    assert "click" in loaded
+    assert [name for name in loaded if name.startswith(HEAVY)] == []

@@ -1,0 +1,143 @@
+"""`verify` says no when it must; `apply` publishes next month under the mapping of this one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cli.command import Desk, words
+
+POLICY = ("-k", "2", "--km", "2")
+APPLY = ("apply", "next.dat", "--use", "map.json", *POLICY, "-o", "next-out.dat")
+VERIFY = ("verify", "d.dat", "o.dat", "--mapping", "map.json")
+
+
+@pytest.fixture
+def released(desk: Desk) -> Desk:
+    desk.write({"u.txt": "x: a b c d\ny: e f\n"})
+    done = desk.run(
+        "anonymize", "d.dat", *POLICY, "--utility", "u.txt", *words("-s 40 -o o.dat"),
+        "--mapping", "map.json",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    return desk
+
+
+def test_verify_says_yes(released: Desk) -> None:
+    done = released.run(*VERIFY, *POLICY, "-s", "40", "--utility", "u.txt")
+    assert (done.status, done.out) == (0, b"")
+    assert "yes" in done.err
+    assert released.run(*VERIFY, *POLICY, "-s", "40", "-q").err == ""
+
+
+def spoil_map(change: Callable[[dict[str, Any]], None]) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        mapping = desk.mapping()
+        change(mapping)
+        desk.write({"map.json": json.dumps(mapping)})
+
+    return spoil
+
+
+def without_item(mapping: dict[str, Any]) -> None:
+    label = mapping["items"].pop("a")
+    mapping["groups"][label].remove("a")
+    mapping["groups"] = {k: v for k, v in mapping["groups"].items() if v}
+
+
+def lines(change: Callable[[list[str]], list[str]]) -> Callable[[Desk], None]:
+    def spoil(desk: Desk) -> None:
+        desk.write({"o.dat": "".join(f"{line}\n" for line in change(desk.lines("o.dat")))})
+
+    return spoil
+
+
+SPOILED: dict[str, tuple[Callable[[Desk], None], str, str]] = {
+    "a row lost": (lines(lambda rows: rows[1:]), "rows", "times, the data give it"),
+    "a row more": (lines(lambda rows: [*rows, rows[0]]), "rows", "times, the data give it"),
+    "an item back": (lines(lambda rows: [*rows[:-1], "e"]), "rows", "which is no label"),
+    "the original": (lambda desk: desk.write({"o.dat": desk.read("d.dat")}), "rows", "no label"),
+    "an item unknown": (spoil_map(without_item), "mapping", "'a' is not in the mapping"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_verify_says_no_to_a_spoiled_release(released: Desk, how: str) -> None:
+    spoil, kind, says = SPOILED[how]
+    spoil(released)
+    before = released.files()
+    done = released.run(*VERIFY, *POLICY, "-s", "40", "-q")
+    assert done.status == 4
+    assert "verified    NO" in done.err
+    assert kind in done.err
+    assert says in done.err
+    content = released.run(*VERIFY, *POLICY, "-s", "40", "--json").json
+    assert content["verified"] is False
+    assert kind in content["n_violations"]
+    assert released.files() == before
+
+
+@pytest.mark.parametrize(
+    ("policy", "kind", "says"),
+    [
+        ("-k 5 --km 2 -s 40", "privacy", "fewer than k = 5"),
+        ("-k 2 --pgen -s 0.5", "suppression", "more than s = 0.5 %"),
+        ("-k 2 --km 2 -s 40 --utility cross.txt", "utility", "reaches across"),
+    ],
+)
+def test_verify_says_no_to_another_policy(
+    released: Desk, policy: str, kind: str, says: str
+) -> None:
+    groups = released.mapping()["groups"]
+    merged = next(items for items in groups.values() if len(items) > 1)
+    released.write({"cross.txt": f"one: {merged[0]}\nother: {merged[1]}\n"})
+    done = released.run(*VERIFY, *words(policy))
+    assert done.status == 4
+    assert kind in done.err
+    assert says in done.err
+
+
+def test_apply(released: Desk) -> None:
+    released.write({"next.dat": "a\nb c\nb d\nd\nc a b\ne\na b d\n"})
+    done = released.run(*APPLY, "-s", "40", "--mapping", "next.json", "--json")
+    assert done.status == 0, done.err
+    assert done.json["verified"] is True
+    assert done.json["n_transactions"] == 7
+    label_of = released.mapping()["items"]
+    rows = [line.split() for line in released.lines("next.dat")]
+    wanted = sorted(sorted({label_of[item] for item in row} - {None}) for row in rows)
+    assert [line.split() for line in released.lines("next-out.dat")] == wanted
+    assert released.mapping("next.json") == released.mapping()
+    done = released.run(*words("verify next.dat next-out.dat --mapping next.json -s 40"), *POLICY)
+    assert done.status == 0, done.err
+
+
+def test_apply_to_an_unknown_item(released: Desk) -> None:
+    released.write({"next.dat": "a b\na new\nnewer\n", "next-out.dat": "earlier\n"})
+    before = released.files()
+    done = released.run(*APPLY, "-s", "40")
+    assert done.status == 2
+    assert "map.json: item 'new' of the data is not in the mapping" in done.err
+    assert "map.json: item 'newer' of the data is not in the mapping" in done.err
+    assert released.files() == before
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+def test_apply_when_the_policy_no_longer_holds(released: Desk, earlier: bool) -> None:
+    released.write({"next.dat": "a b\nb\nc\nd\n" + "a d\n" * 3 + "e\n"})
+    if earlier:
+        released.write({"next-out.dat": "earlier\n"})
+    label = released.mapping()["items"]["a"]
+    before = released.files()
+    done = released.run(*APPLY, "-k", "20", "-s", "40", "--json")
+    assert done.status == 4
+    assert "verification failed" in done.err
+    assert "fewer than k = 20" in done.err
+    content = done.json
+    assert content["verified"] is False
+    assert content["exit_code"] == 4
+    assert any(label in violation["itemset"] for violation in content["violations"])
+    assert released.files() == before
