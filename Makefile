@@ -14,7 +14,7 @@ help:
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
-$(INSTALLED): pyproject.toml constraints.txt $(wildcard src/overcoat/*/*.pyx)
+$(INSTALLED): pyproject.toml constraints.txt $(wildcard src/overcoat/*/*.pyx src/overcoat/*/*.pxd)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $@

@@ -331,7 +331,7 @@ def _publish(
     with _timed("verify", seconds, progress):
         verdict = verify(data, released, mapping, policy)
     with _timed("measure", seconds, progress):
-        loss = measure_loss(data, mapping, policy)
+        loss = measure_loss(data, released, mapping, policy)
         counts = named_counts(data, released, mapping, policy)
     return Result(
         data=data,

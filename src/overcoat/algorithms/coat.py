@@ -91,8 +91,11 @@ class _Run:
         """Algorithm 1, steps 4 to 14: generalize, as a last resort suppress, until p holds."""
         grouping, k = self.grouping, self.policy.k
         items = np.array(found.items, np.int32)
+        # What the finder found is violated; if somebody supports it, it is violated whole.
+        part = grouping.image(items) if found.support else None
         while True:
-            part = violated_part(grouping, grouping.image(items), k)
+            if part is None:
+                part = violated_part(grouping, grouping.image(items), k)
             if part is None:
                 return
             # Step 5: i_m, the least supported; sorted() keeps item order among equals.
@@ -107,6 +110,7 @@ class _Run:
                 self._generalize(partnered[0], found.items, family)
             else:
                 self._suppress(least, found.items, family)
+            part = None
 
     def take_changed(self) -> NDArray[np.int32]:
         """Return the items whose group has changed since the last call."""

@@ -1,63 +1,18 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False
-"""The compiled kernels: `Grouping`, as in reference.py, on flat arrays.
-
-How the rows are kept. Row r is a slice of `_entries`: one *item* for each group the row holds, the
-item's group being `_group[item]`. The other way round, each item has a slice of `_holders`: the
-rows in which it stands for its group. A merge relabels the items of the smaller group and visits
-only that group's rows: where the row holds the other group too, one of the two entries goes. So the
-rows of a group are the holders of its items, no list is ever copied, and the slices only shrink.
-"""
+"""The compiled `Grouping`: rows that know partners (partners.pyx, rows.pyx) and violated sets."""
 
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, qsort, realloc
-from libc.string cimport memset
 
-include "shelves.pxi"
+from overcoat.kernels.partners cimport Partners
+from overcoat.kernels.rows cimport COUNT, HEAD, LENGTH
 
-cdef extern from *:
-    ctypedef long long int128 "__int128"
+from overcoat.kernels.partners import loses_less
 
-cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
-
-
-cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noexcept nogil:
-    """Whether (2^size_x - 1) x < (2^size_y - 1) y, exactly; 0 <= x, y < 2^62, sizes >= 1.
-
-    For size_x < size_y = size_x + d:  (2^size_y - 1) y - (2^size_x - 1) x
-    = 2^size_x (2^d y - x) - (y - x), and with high = 2^d y - x >= 0 that is positive, because then
-    y - x <= high (and < 0 when high = 0, y > 0). Only a negative `high` needs a closer look.
-    """
-    cdef int64_t d
-    cdef int128 high, low
-    if x == 0 or y == 0:
-        return x < y
-    if size_x == size_y:
-        return x < y
-    if size_x < size_y:
-        d = size_y - size_x
-        if d >= 62:
-            return True
-        high = (<int128> y << d) - x
-        if high >= 0:
-            return True
-        low = <int128> x - y
-        return size_x < 62 and low > (-high << size_x)
-    d = size_x - size_y
-    if d >= 62:
-        return False
-    high = (<int128> x << d) - y
-    if high >= 0:
-        return False
-    low = <int128> y - x
-    return size_y >= 62 or low < (-high << size_y)
-
-
-cdef struct Candidate:
-    int32_t group
-    int64_t size, loss
+__all__ = ["Grouping", "loses_less"]
 
 
 cdef struct Level:
@@ -67,6 +22,20 @@ cdef struct Level:
     int32_t* seen         # groups met
     int32_t* bucket       # rows, bucketed by group
     int64_t capacity
+
+
+cdef struct Pair:
+    int64_t support
+    int32_t other
+
+
+cdef int compare_pairs(const void* one, const void* other) noexcept nogil:
+    """Most supported first, then the one that comes first."""
+    cdef Pair* x = <Pair*> one
+    cdef Pair* y = <Pair*> other
+    if x.support != y.support:
+        return -1 if x.support > y.support else 1
+    return (x.other > y.other) - (x.other < y.other)
 
 
 cdef struct Found:
@@ -80,95 +49,26 @@ cdef struct Found:
     int64_t n_best       # how many have support k - 1
 
 
-cdef class Grouping:
+cdef class Grouping(Partners):
     """See `overcoat.kernels.reference.Grouping`."""
 
     cdef:
-        Py_ssize_t n_items, n_rows
-        # rows -> items that stand for their groups
-        int64_t[::1] _row_start
-        int32_t[::1] _row_length, _entries
-        int64_t[::1] _counts
-        # items -> rows in which they stand for their group
-        int64_t[::1] _holder_start
-        int32_t[::1] _holder_length, _holders
-        # groups, each at the index of its first item
-        int32_t[::1] _group, _size, _next, _tail
-        int64_t[::1] _support, _n_group_rows
-        # utility blocks: the groups of each, ascending, the dead ones removed in passing
-        int32_t[::1] _block_of, _block_items, _block_length, _block_alive
-        int64_t[::1] _block_start
-        # shelves, see shelves.pxi: a tree, and the shelf of each group
-        Shelf* _shelves
-        Py_ssize_t _n_shelves
-        int32_t[::1] _above, _shelf, _shelf_mark
-        int64_t[::1] _shelf_weight
-        # scratch: marks are valid when equal to the stamp
-        int32_t _stamp
-        int32_t[::1] _mark, _row_mark, _position, _seen
-        int64_t[::1] _together
-        # the search for violations: what was found so far
         Level* _levels
         int _n_levels
         int32_t[::1] _prefix
         Found _found
 
-    def __cinit__(self, offsets, codes, counts, block_of, parent, weight):
+    def __cinit__(self, *arguments):
         self._levels = NULL
         self._n_levels = 0
-        self._shelves = NULL
-        self._n_shelves = 0
         self._found.supports = NULL
         self._found.groups = NULL
         self._found.capacity = 0
         self._found.size = 0
 
     def __init__(self, offsets, codes, counts, block_of, parent, weight):
-        cdef Py_ssize_t n_items = len(block_of), n_rows = len(counts), row, item
-        cdef int64_t position
-        if int(np.sum(counts)) * int(np.max(weight, initial=0)) >= 1 << 62:
-            raise OverflowError("support times weight leaves 62 bits")
-        self.n_items, self.n_rows = n_items, n_rows
-        self._row_start = np.array(offsets, np.int64)
-        self._row_length = np.diff(offsets).astype(np.int32)
-        self._entries = np.array(codes, np.int32)
-        self._counts = np.array(counts, np.int64)
-
-        per_item = np.bincount(codes, minlength=n_items)[:n_items]
-        self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
-        self._holder_length = np.zeros(n_items, np.int32)
-        self._holders = np.empty(len(codes), np.int32)
-        self._support = np.zeros(n_items, np.int64)
-        for row in range(n_rows):
-            for position in range(self._row_start[row], self._row_start[row + 1]):
-                item = self._entries[position]
-                self._holders[self._holder_start[item] + self._holder_length[item]] = row
-                self._holder_length[item] += 1
-                self._support[item] += self._counts[row]
-
-        self._group = np.arange(n_items, dtype=np.int32)
-        self._size = np.ones(n_items, np.int32)
-        self._next = np.full(n_items, -1, np.int32)
-        self._tail = np.arange(n_items, dtype=np.int32)
-        self._n_group_rows = np.array(per_item, np.int64)
-
-        n_blocks = int(np.max(block_of, initial=-1)) + 1
-        per_block = np.bincount(block_of, minlength=n_blocks)[:n_blocks]
-        self._block_of = np.array(block_of, np.int32)
-        self._block_items = np.argsort(block_of, kind="stable").astype(np.int32)
-        self._block_start = np.concatenate([[0], np.cumsum(per_block)]).astype(np.int64)
-        self._block_length = per_block.astype(np.int32)
-        self._block_alive = per_block.astype(np.int32)
-
-        self._make_shelves(np.asarray(block_of, np.int64), np.asarray(parent), weight)
-
-        self._stamp = 0
-        self._mark = np.zeros(n_items, np.int32)
-        self._row_mark = np.zeros(n_rows, np.int32)
-        self._position = np.zeros(n_items, np.int32)
-        self._together = np.zeros(n_items, np.int64)
-        self._seen = np.zeros(n_items, np.int32)
-        self._prefix = np.zeros(n_items + 1, np.int32)
+        Partners.__init__(self, offsets, codes, counts, block_of, parent, weight)
+        self._prefix = np.zeros(self.n_items + 1, np.int32)
 
     def __dealloc__(self):
         for depth in range(self._n_levels):
@@ -177,124 +77,8 @@ cdef class Grouping:
             free(self._levels[depth].seen)
             free(self._levels[depth].bucket)
         free(self._levels)
-        shelves_free(self._shelves, self._n_shelves)
         free(self._found.supports)
         free(self._found.groups)
-
-    # -- asking ---------------------------------------------------------------------------
-
-    def groups(self):
-        """Return all groups, ascending."""
-        group = np.asarray(self._group)
-        return np.flatnonzero(group == np.arange(self.n_items)).astype(np.int32)
-
-    def group_of(self):
-        """Return the group of each item, -1 where it is suppressed; (M,)."""
-        return np.array(self._group)
-
-    def group(self, int32_t item):
-        """Return the group of one item, -1 if it is suppressed."""
-        return self._group[item]
-
-    def members(self, int32_t group):
-        """Return the items of a group, ascending."""
-        cdef int32_t item = group
-        items = []
-        while item >= 0:
-            items.append(item)
-            item = self._next[item]
-        return np.array(sorted(items), np.int32)
-
-    def size(self, int32_t group):
-        """Return the number of items of a group."""
-        return self._size[group]
-
-    def image(self, items):
-        """Return the distinct groups of some items, ascending, without the suppressed ones."""
-        cdef int32_t item
-        groups = {self._group[item] for item in items}
-        groups.discard(-1)
-        return np.array(sorted(groups), np.int32)
-
-    def has_partner(self, int32_t group):
-        """Whether the block of a group holds another one."""
-        return self._block_alive[self._block_of[group]] > 1
-
-    def support(self, groups):
-        """Return the number of transactions with all these groups (at least one is given)."""
-        cdef int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
-        self._stamp += 1
-        for group in wanted:
-            self._mark[group] = self._stamp
-        if wanted.shape[0] == 1:
-            return self._support[wanted[0]]
-        return self._marked_support(self._rarest(wanted), wanted.shape[0], NO_LIMIT)
-
-    def supports(self, offsets, codes, which, int64_t limit):
-        """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
-        cdef:
-            int64_t[::1] starts = np.ascontiguousarray(offsets, np.int64)
-            int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
-            int64_t[::1] chosen = np.ascontiguousarray(which, np.int64)
-            int64_t[::1] out = np.empty(chosen.shape[0], np.int64)
-            Py_ssize_t i
-            int64_t position
-            int32_t group, rarest, n_groups
-        with nogil:
-            for i in range(chosen.shape[0]):
-                self._stamp += 1
-                rarest, n_groups = -1, 0
-                for position in range(starts[chosen[i]], starts[chosen[i] + 1]):
-                    group = self._group[items[position]]
-                    if group < 0 or self._mark[group] == self._stamp:
-                        continue
-                    self._mark[group] = self._stamp
-                    n_groups += 1
-                    if rarest < 0 or self._n_group_rows[group] < self._n_group_rows[rarest]:
-                        rarest = group
-                if n_groups == 0:
-                    out[i] = limit
-                elif n_groups == 1:
-                    out[i] = min(self._support[rarest], limit)
-                else:
-                    out[i] = min(self._marked_support(rarest, n_groups, limit), limit)
-        return np.asarray(out)
-
-    def projections(self, groups):
-        """Return the rows that hold any of `groups`, as 0/1 over them, and their counts."""
-        cdef:
-            int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
-            Py_ssize_t n = wanted.shape[0], i, found = 0
-            int32_t item, row, group
-            int64_t j, total = 0
-        for i in range(n):
-            total += self._n_group_rows[wanted[i]]
-        cdef int32_t[::1] rows = np.empty(min(total, self.n_rows), np.int32)
-        self._stamp += 1
-        for i in range(n):
-            self._mark[wanted[i]] = self._stamp
-            self._position[wanted[i]] = <int32_t> i
-            item = wanted[i]
-            while item >= 0:
-                for j in range(self._holder_start[item],
-                               self._holder_start[item] + self._holder_length[item]):
-                    row = self._holders[j]
-                    if self._row_mark[row] != self._stamp:
-                        self._row_mark[row] = self._stamp
-                        rows[found] = row
-                        found += 1
-                item = self._next[item]
-        ordered = np.sort(np.asarray(rows)[:found])
-        cdef int32_t[::1] sorted_rows = ordered
-        table = np.zeros((found, n), np.uint8)
-        cdef uint8_t[:, ::1] bits = table
-        for i in range(found):
-            row = sorted_rows[i]
-            for j in range(self._row_start[row], self._row_start[row] + self._row_length[row]):
-                group = self._group[self._entries[j]]
-                if self._mark[group] == self._stamp:
-                    bits[i, self._position[group]] = 1
-        return table, np.asarray(self._counts)[ordered]
 
     def violations(self, int32_t group, int size, int64_t k, bint above, linkable, int64_t limit):
         """Return the most supported sets of `size` linkable groups that fewer than k support."""
@@ -330,279 +114,26 @@ cdef class Grouping:
             np.array(<int32_t[:found.n, :size]> found.groups),
         )
 
-    def cheapest_partner(self, int32_t group, weigh=None):
-        """Return the group of the block whose union with `group` has the smallest UL."""
-        cdef Candidate best
-        cdef int32_t n_seen = self._count_together(group)
-        best.group = -1
-        if weigh is not None:
-            self._look_at_all(group, weigh, &best)
-        else:
-            self._mark_path(self._shelf[group])
-            self._look_at_seen(group, n_seen, &best)
-            self._look_at_shelves(group, &best)
-        for i in range(n_seen):
-            self._together[self._seen[i]] = 0
-        return best.group
-
-    # -- changing -------------------------------------------------------------------------
-
-    def merge(self, int32_t one, int32_t other):
-        """Unite two groups; return the union."""
-        cdef:
-            int32_t small, large, item, row, kept, gone, shelf
-            int64_t j, overlap = 0
-        small, large = one, other
-        if self._n_group_rows[large] < self._n_group_rows[small]:
-            small, large = large, small
-        self._mark_path(self._shelf[large])
-        shelf = self._common(self._shelf[small])
-
-        item = small
-        while item >= 0:
-            j = self._holder_start[item]
-            while j < self._holder_start[item] + self._holder_length[item]:
-                row = self._holders[j]
-                if self._holds(row, large):
-                    overlap += self._counts[row]
-                    self._drop_entry(row, item)
-                    self._holder_length[item] -= 1
-                    self._n_group_rows[small] -= 1
-                    self._holders[j] = (
-                        self._holders[self._holder_start[item] + self._holder_length[item]])
-                else:
-                    j += 1
-            item = self._next[item]
-
-        kept, gone = min(one, other), max(one, other)
-        item = gone
-        while item >= 0:
-            self._group[item] = kept
-            item = self._next[item]
-        self._next[self._tail[kept]] = gone
-        self._tail[kept] = self._tail[gone]
-        self._size[kept] += self._size[gone]
-        self._support[kept] += self._support[gone] - overlap
-        self._n_group_rows[kept] += self._n_group_rows[gone]
-        self._shelf[kept] = shelf
-        self._put_on_shelves(kept)
-        self._block_alive[self._block_of[kept]] -= 1
-        return kept
-
-    def suppress(self, int32_t group):
-        """Remove a group, with all its items."""
-        cdef int32_t item = group
-        cdef int64_t j
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                self._drop_entry(self._holders[j], item)
-            self._holder_length[item] = 0
-            self._group[item] = -1
-            item = self._next[item]
-        self._block_alive[self._block_of[group]] -= 1
-
     # -- helpers --------------------------------------------------------------------------
 
-    cdef int32_t _rarest(self, int32_t[::1] groups) noexcept nogil:
-        cdef int32_t rarest = groups[0]
-        cdef Py_ssize_t i
-        for i in range(1, groups.shape[0]):
-            if self._n_group_rows[groups[i]] < self._n_group_rows[rarest]:
-                rarest = groups[i]
-        return rarest
-
-    cdef int64_t _marked_support(
-        self, int32_t rarest, Py_ssize_t n_groups, int64_t limit
+    cdef int64_t _count_rows(
+        self, Level* level, const int32_t* rows, int64_t n_rows
     ) noexcept nogil:
-        """Count the rows with all marked groups, looking only at those of one; stop at limit."""
-        cdef int32_t item = rarest, row, i
-        cdef int64_t j, total = 0, start
-        cdef Py_ssize_t hits
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                row = self._holders[j]
-                if self._row_length[row] < n_groups:
-                    continue
-                start, hits = self._row_start[row], 0
-                for i in range(self._row_length[row]):
-                    hits += self._mark[self._group[self._entries[start + i]]] == self._stamp
-                if hits == n_groups:
-                    total += self._counts[row]
-                    if total >= limit:
-                        return total
-            item = self._next[item]
-        return total
-
-    cdef int32_t _count_together(self, int32_t group) noexcept nogil:
-        """Fill `_together` with the support of `group` and each other group it meets.
-
-        Returns how many of these there are; `_seen` lists them.
-        """
-        cdef int32_t item = group, row, other, i, n_seen = 0
-        cdef int64_t j, start
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                row = self._holders[j]
-                start = self._row_start[row]
-                for i in range(self._row_length[row]):
-                    other = self._group[self._entries[start + i]]
-                    if self._together[other] == 0:
-                        self._seen[n_seen] = other
-                        n_seen += 1
-                    self._together[other] += self._counts[row]
-            item = self._next[item]
-        return n_seen
-
-    # -- helpers: shelves -----------------------------------------------------------------
-
-    cdef int _make_shelves(self, block_of, parent, weight) except -1:
-        """Make a shelf for each block and inner node with an item of the block below it."""
-        cdef int32_t item
-        node = parent[:self.n_items].astype(np.int64)
-        n_nodes = max(len(parent), 1)
-        keys = [np.empty(0, np.int64)]
-        inside = np.arange(self.n_items)
-        while len(inside):
-            keys.append(block_of[inside] * n_nodes + node[inside])
-            node = np.where(node >= 0, parent[node], -1)
-            inside = inside[node[inside] >= 0]
-        shelves = np.unique(np.concatenate(keys))
-        nodes = shelves % n_nodes
-        up = parent[nodes]
-        above = np.searchsorted(shelves, shelves - nodes + up)
-        self._above = np.where(up >= 0, above, -1).astype(np.int32)
-        self._shelf_weight = np.asarray(weight, np.int64)[nodes]
-        self._shelf_mark = np.zeros(len(shelves), np.int32)
-        self._shelf = np.searchsorted(shelves, keys[1]).astype(np.int32) if self.n_items else (
-            np.empty(0, np.int32))
-        self._shelves = <Shelf*> malloc(max(len(shelves), 1) * sizeof(Shelf))
-        if self._shelves == NULL:
-            raise MemoryError
-        self._n_shelves = len(shelves)
-        memset(self._shelves, 0, self._n_shelves * sizeof(Shelf))
-        for item in range(self.n_items):
-            self._put_on_shelves(item)
-        return 0
-
-    cdef int _put_on_shelves(self, int32_t group) except -1:
-        cdef int32_t shelf = self._shelf[group]
-        cdef Entry entry
-        entry.support, entry.group = self._support[group], group
-        while shelf >= 0:
-            if not shelf_put(&self._shelves[shelf], self._size[group], entry):
-                raise MemoryError
-            shelf = self._above[shelf]
-        return 0
-
-    cdef void _mark_path(self, int32_t shelf) noexcept nogil:
-        self._stamp += 1
-        while shelf >= 0:
-            self._shelf_mark[shelf] = self._stamp
-            shelf = self._above[shelf]
-
-    cdef int32_t _common(self, int32_t shelf) noexcept nogil:
-        """Return the lowest shelf above `shelf` on the marked path."""
-        while self._shelf_mark[shelf] != self._stamp:
-            shelf = self._above[shelf]
-        return shelf
-
-    cdef void _consider(
-        self, int32_t group, int32_t other, int64_t weight, Candidate* best
-    ) noexcept nogil:
-        """Make `other` the best partner of `group` if it loses less, or the same and comes first."""
-        cdef int64_t size = self._size[group] + self._size[other]
-        cdef int64_t loss = weight * (
-            self._support[group] + self._support[other] - self._together[other])
-        if (
-            best.group < 0
-            or loses_less(size, loss, best.size, best.loss)
-            or (other < best.group and not loses_less(best.size, best.loss, size, loss))
-        ):
-            best.group, best.size, best.loss = other, size, loss
-
-    cdef void _look_at_seen(self, int32_t group, int32_t n_seen, Candidate* best) noexcept nogil:
-        """Consider the groups that share a row with `group`."""
-        cdef int32_t i, other
-        for i in range(n_seen):
-            other = self._seen[i]
-            if other != group and self._block_of[other] == self._block_of[group]:
-                self._consider(
-                    group, other, self._shelf_weight[self._common(self._shelf[other])], best)
-
-    cdef int _look_at_shelves(self, int32_t group, Candidate* best) except -1:
-        """Consider the least supported group of each size on each shelf above `group`."""
-        cdef int32_t shelf = self._shelf[group], size, other
-        cdef int64_t least
-        cdef Heap* heap
-        cdef Entry own
-        cdef bint held
-        own.support, own.group = self._support[group], group
-        while shelf >= 0:
-            # No partner from this shelf, that is not lower down too, loses less than this.
-            least = self._shelf_weight[shelf] * (self._support[group] + 1)
-            for size in range(1, self._shelves[shelf].n_sizes + 1):
-                if best.group >= 0 and loses_less(
-                    best.size, best.loss, self._size[group] + size, least
-                ):
-                    break
-                heap = &self._shelves[shelf].by_size[size - 1]
-                held = False
-                while heap.n:
-                    other = heap.entries[0].group
-                    if (
-                        self._group[other] == other
-                        and self._size[other] == size
-                        and self._support[other] == heap.entries[0].support
-                    ):
-                        if other != group:
-                            break
-                        held = True
-                    heap_pop(heap)
-                if heap.n:
-                    self._consider(
-                        group, other, self._shelf_weight[self._common(self._shelf[other])], best)
-                if held and not heap_push(heap, own):
-                    raise MemoryError
-            shelf = self._above[shelf]
-        return 0
-
-    cdef int _look_at_all(self, int32_t group, weigh, Candidate* best) except -1:
-        """Consider every group of the block, weighed by the caller."""
+        """Fill `together` with the support of each group in `rows`; return how many are `seen`."""
         cdef:
-            int32_t block = self._block_of[group], i, other, alive = 0
-            int64_t start = self._block_start[block]
-        for i in range(self._block_length[block]):
-            other = self._block_items[start + i]
-            if self._group[other] == other:
-                self._block_items[start + alive] = other
-                alive += 1
-        self._block_length[block] = alive
-        candidates = np.array(self._block_items[start:start + alive])
-        candidates = candidates[candidates != group]
-        for other, weight in zip(candidates.tolist(), weigh(group, candidates).tolist()):
-            self._consider(group, other, weight, best)
-        return 0
-
-    # -- helpers: rows --------------------------------------------------------------------
-
-    cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil:
-        cdef int64_t start = self._row_start[row]
-        cdef int32_t i
-        for i in range(self._row_length[row]):
-            if self._group[self._entries[start + i]] == group:
-                return True
-        return False
-
-    cdef void _drop_entry(self, int32_t row, int32_t item) noexcept nogil:
-        cdef int64_t start = self._row_start[row]
-        cdef int32_t i = 0
-        while self._entries[start + i] != item:
-            i += 1
-        self._row_length[row] -= 1
-        self._entries[start + i] = self._entries[start + self._row_length[row]]
+            int64_t* together = level.together
+            int64_t i, e, weight, n_seen = 0
+            int32_t row, group
+        for i in range(n_rows):
+            row = rows[i]
+            weight = self._rows[row + COUNT]
+            for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
+                group = self._group[self._rows[e]]
+                if together[group] == 0:
+                    level.seen[n_seen] = group
+                    n_seen += 1
+                together[group] += weight
+        return n_seen
 
     cdef int _reserve_levels(self, int size) except -1:
         cdef Level* levels
@@ -673,15 +204,34 @@ cdef class Grouping:
     cdef int _prune(self, int size) except -1:
         """Sort what was found, most supported first, then by members; keep `enough` of it."""
         cdef Found* found = &self._found
+        cdef int64_t i
+        cdef int32_t first = self._prefix[0], other
         if found.n == 0:
             return 0
-        supports = np.asarray(<int64_t[:found.n]> found.supports)
-        groups = np.sort(np.asarray(<int32_t[:found.n, :size]> found.groups), axis=1)
-        order = np.lexsort((*groups.T[::-1], -supports))[:found.enough]
-        kept_supports, kept_groups = supports[order], groups[order]
-        found.n = len(order)
-        np.asarray(<int64_t[:found.n]> found.supports)[:] = kept_supports
-        np.asarray(<int32_t[:found.n, :size]> found.groups)[:] = kept_groups
+        if size == 2:
+            # All pairs share a member, so support and the other member tell them apart.
+            pairs = <Pair*> malloc(found.n * sizeof(Pair))
+            if pairs == NULL:
+                raise MemoryError
+            for i in range(found.n):
+                other = found.groups[2 * i + 1]
+                pairs[i].support = found.supports[i]
+                pairs[i].other = found.groups[2 * i] if other == first else other
+            qsort(pairs, found.n, sizeof(Pair), compare_pairs)
+            found.n = min(found.n, found.enough)
+            for i in range(found.n):
+                found.supports[i] = pairs[i].support
+                found.groups[2 * i] = min(first, pairs[i].other)
+                found.groups[2 * i + 1] = max(first, pairs[i].other)
+            free(pairs)
+        elif size > 2:
+            supports = np.asarray(<int64_t[:found.n]> found.supports)
+            groups = np.sort(np.asarray(<int32_t[:found.n, :size]> found.groups), axis=1)
+            order = np.lexsort((*groups.T[::-1], -supports))[:found.enough]
+            kept_supports, kept_groups = supports[order], groups[order]
+            found.n = len(order)
+            np.asarray(<int64_t[:found.n]> found.supports)[:] = kept_supports
+            np.asarray(<int32_t[:found.n, :size]> found.groups)[:] = kept_groups
         if found.n == found.enough:
             found.threshold = found.supports[found.n - 1]
         return 0
@@ -697,32 +247,35 @@ cdef class Grouping:
         """
         cdef:
             Level* level = &self._levels[depth]
-            int32_t anchor = self._prefix[0], row, group, e
-            int64_t i, start, support, entries = 0, n_seen = 0
+            int32_t anchor = self._prefix[0], row, group
+            int64_t i, e, start, support, entries = 0, n_seen
+        if depth + 1 == size:
+            n_seen = self._count_rows(level, rows, n_rows)
+            for i in range(n_seen):
+                group = level.seen[i]
+                support = level.together[group]
+                level.together[group] = 0
+                if (
+                    self._found.threshold <= support < k
+                    and group > last and group != anchor and linkable[group]
+                ):
+                    self._prefix[depth] = group
+                    self._keep(size, support, k)
+            return 0
+
+        n_seen = 0
         for i in range(n_rows):
             row = rows[i]
-            start = self._row_start[row]
-            for e in range(self._row_length[row]):
-                group = self._group[self._entries[start + e]]
+            for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
+                group = self._group[self._rows[e]]
                 if group <= last or group == anchor or not linkable[group]:
                     continue
                 if level.n_rows[group] == 0:
                     level.seen[n_seen] = group
                     n_seen += 1
                 level.n_rows[group] += 1
-                level.together[group] += self._counts[row]
+                level.together[group] += self._rows[row + COUNT]
                 entries += 1
-
-        if depth + 1 == size:
-            for i in range(n_seen):
-                group = level.seen[i]
-                support = level.together[group]
-                level.together[group] = 0
-                level.n_rows[group] = 0
-                if self._found.threshold <= support < k:
-                    self._prefix[depth] = group
-                    self._keep(size, support, k)
-            return 0
 
         # Bucket the rows by group: n_rows becomes the end of each group's bucket.
         self._reserve_bucket(depth, entries)
@@ -733,9 +286,8 @@ cdef class Grouping:
             level.n_rows[group] = <int32_t> (entries - level.n_rows[group])
         for i in range(n_rows):
             row = rows[i]
-            start = self._row_start[row]
-            for e in range(self._row_length[row]):
-                group = self._group[self._entries[start + e]]
+            for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
+                group = self._group[self._rows[e]]
                 if group <= last or group == anchor or not linkable[group]:
                     continue
                 level.bucket[level.n_rows[group]] = row

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
@@ -65,25 +64,22 @@ def log2_sum(logarithms: Iterable[float]) -> float:
     return largest + math.log2(math.fsum(2.0 ** (value - largest) for value in values))
 
 
-def measure_loss(data: Transactions, mapping: Mapping, policy: BoundPolicy) -> Loss:
-    """Return the loss of publishing `data` under `mapping`."""
+def measure_loss(
+    data: Transactions, released: Transactions, mapping: Mapping, policy: BoundPolicy
+) -> Loss:
+    """Return the loss of publishing `data` as `released` under `mapping`."""
     vocabulary = data.vocabulary
-    merged: dict[str, NDArray[np.int32]] = {}
+    groups = {}
     for label, members in mapping.groups.items():
         codes = [code for item in members if (code := vocabulary.get(item)) is not None]
         if len(codes) > 1:
-            merged[label] = np.array(codes, np.int32)
-    supports = _group_supports(data, list(merged.values()))
-    groups = {
-        label: log2_ul(
-            len(codes),
-            policy.weights.weight(codes) / policy.weights.denominator,
-            support,
-            data.n_items,
-            data.n_transactions,
-        )
-        for (label, codes), support in zip(merged.items(), supports, strict=True)
-    }
+            groups[label] = log2_ul(
+                len(codes),
+                policy.weights.weight(np.array(codes, np.int32)) / policy.weights.denominator,
+                int(released.supports[released.vocabulary.code(label)]),
+                data.n_items,
+                data.n_transactions,
+            )
     gone = {
         item: float(policy.penalties[code])
         for item in mapping.suppressed
@@ -96,17 +92,3 @@ def measure_loss(data: Transactions, mapping: Mapping, policy: BoundPolicy) -> L
 def _log2_subsets(size: int) -> float:
     """Return log2(2^size - 1)."""
     return size + math.log1p(-(2.0**-size)) / math.log(2)
-
-
-def _group_supports(data: Transactions, groups: list[NDArray[np.int32]]) -> list[int]:
-    """Return how many transactions hold an item of each group; groups are disjoint."""
-    group_of = np.full(data.n_items, -1, np.int64)
-    for number, codes in enumerate(groups):
-        group_of[codes] = number
-    rows = np.repeat(np.arange(data.n_distinct), data.lengths)
-    held = group_of[data.codes]
-    base = max(len(groups), 1)
-    keys = np.unique(rows[held >= 0] * base + held[held >= 0])  # (row, group), each once
-    supports = np.zeros(len(groups), np.int64)
-    np.add.at(supports, keys % base, data.counts[keys // base])
-    return supports.tolist()

@@ -1,0 +1,38 @@
+from libc.stdint cimport int32_t, int64_t
+
+from overcoat.kernels.rows cimport Rows
+
+cdef struct Entry:
+    int64_t support
+    int32_t group
+
+cdef struct Heap:
+    Entry* entries
+    int32_t n, capacity
+
+cdef struct Shelf:
+    Heap* by_size        # index size - 1
+    int32_t n_sizes
+
+cdef struct Candidate:
+    int32_t group
+    int64_t size, loss
+
+cdef class Partners(Rows):
+    cdef:
+        Shelf* _shelves
+        Py_ssize_t _n_shelves
+        int32_t[::1] _above             # the shelf above each, -1 for the top ones
+        int32_t[::1] _shelf             # the shelf of each group
+        int32_t[::1] _shelf_mark
+        int64_t[::1] _shelf_weight
+
+    cdef int _make_shelves(self, block_of, parent, weight) except -1
+    cdef int _put_on_shelves(self, int32_t group) except -1
+    cdef void _mark_path(self, int32_t shelf) noexcept nogil
+    cdef int32_t _common(self, int32_t shelf) noexcept nogil
+    cdef void _consider(
+        self, int32_t group, int32_t other, int64_t weight, Candidate* best) noexcept nogil
+    cdef void _look_at_seen(self, int32_t group, int32_t n_seen, Candidate* best) noexcept nogil
+    cdef int _look_at_shelves(self, int32_t group, Candidate* best) except -1
+    cdef int _look_at_all(self, int32_t group, weigh, Candidate* best) except -1

@@ -1,0 +1,292 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""Which group of a block is the cheapest to merge with, without looking at all of them.
+
+A *shelf* is a node of the weight tree, as one utility block sees it. Each group lies on the shelf of
+its closest common ancestor and on all shelves above it, sorted by size and then by support (then by
+first item). What a merge with g costs depends on the size and support of the union and on the
+weight of the lowest shelf that holds both. So, among groups that share no row with g, only the
+least supported group of each size on each shelf above g can be the cheapest: any other one on that
+shelf has more support, or the same and a later first item, and no smaller weight. The groups that
+do share a row with g are looked at one by one.
+
+Groups that have changed since they were put on a shelf are dropped when they come to the front.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from overcoat.kernels.rows cimport Rows
+
+cdef extern from *:
+    ctypedef long long int128 "__int128"
+
+
+cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noexcept nogil:
+    """Whether (2^size_x - 1) x < (2^size_y - 1) y, exactly; 0 <= x, y < 2^62, sizes >= 1.
+
+    For size_x < size_y = size_x + d:  (2^size_y - 1) y - (2^size_x - 1) x
+    = 2^size_x (2^d y - x) - (y - x), and with high = 2^d y - x >= 0 that is positive, because then
+    y - x <= high (and < 0 when high = 0, y > 0). Only a negative `high` needs a closer look.
+    """
+    cdef int64_t d
+    cdef int128 high, low
+    if x == 0 or y == 0:
+        return x < y
+    if size_x == size_y:
+        return x < y
+    if size_x < size_y:
+        d = size_y - size_x
+        if d >= 62:
+            return True
+        high = (<int128> y << d) - x
+        if high >= 0:
+            return True
+        low = <int128> x - y
+        return size_x < 62 and low > (-high << size_x)
+    d = size_x - size_y
+    if d >= 62:
+        return False
+    high = (<int128> x << d) - y
+    if high >= 0:
+        return False
+    low = <int128> y - x
+    return size_y >= 62 or low < (-high << size_y)
+
+
+cdef class Partners(Rows):
+    """Rows that know the cheapest partner of a group."""
+
+    def __cinit__(self, *arguments):
+        self._shelves = NULL
+        self._n_shelves = 0
+
+    def __init__(self, offsets, codes, counts, block_of, parent, weight):
+        if int(np.sum(counts)) * int(np.max(weight, initial=0)) >= 1 << 62:
+            raise OverflowError("support times weight leaves 62 bits")
+        Rows.__init__(self, offsets, codes, counts, block_of)
+        self._make_shelves(np.asarray(block_of, np.int64), np.asarray(parent), weight)
+
+    def __dealloc__(self):
+        shelves_free(self._shelves, self._n_shelves)
+
+    def cheapest_partner(self, int32_t group, weigh=None):
+        """Return the group of the block whose union with `group` has the smallest UL."""
+        cdef Candidate best
+        cdef int32_t n_seen = self._count_together(group)
+        best.group = -1
+        if weigh is not None:
+            self._look_at_all(group, weigh, &best)
+        else:
+            self._mark_path(self._shelf[group])
+            self._look_at_seen(group, n_seen, &best)
+            self._look_at_shelves(group, &best)
+        for i in range(n_seen):
+            self._together[self._seen[i]] = 0
+        return best.group
+
+    def merge(self, int32_t one, int32_t other):
+        """Unite two groups; return the union."""
+        cdef int32_t shelf, union
+        self._mark_path(self._shelf[one])
+        shelf = self._common(self._shelf[other])
+        union = Rows.merge(self, one, other)
+        self._shelf[union] = shelf
+        self._put_on_shelves(union)
+        return union
+
+    # -- helpers --------------------------------------------------------------------------
+
+    cdef int _make_shelves(self, block_of, parent, weight) except -1:
+        """Make a shelf for each block and inner node with an item of the block below it."""
+        cdef int32_t item
+        node = parent[:self.n_items].astype(np.int64)
+        n_nodes = max(len(parent), 1)
+        keys = [np.empty(0, np.int64)]
+        inside = np.arange(self.n_items)
+        while len(inside):
+            keys.append(block_of[inside] * n_nodes + node[inside])
+            node = np.where(node >= 0, parent[node], -1)
+            inside = inside[node[inside] >= 0]
+        shelves = np.unique(np.concatenate(keys))
+        nodes = shelves % n_nodes
+        up = parent[nodes]
+        above = np.searchsorted(shelves, shelves - nodes + up)
+        self._above = np.where(up >= 0, above, -1).astype(np.int32)
+        self._shelf_weight = np.asarray(weight, np.int64)[nodes]
+        self._shelf_mark = np.zeros(len(shelves), np.int32)
+        self._shelf = np.searchsorted(shelves, keys[1]).astype(np.int32) if self.n_items else (
+            np.empty(0, np.int32))
+        self._shelves = <Shelf*> malloc(max(len(shelves), 1) * sizeof(Shelf))
+        if self._shelves == NULL:
+            raise MemoryError
+        self._n_shelves = len(shelves)
+        memset(self._shelves, 0, self._n_shelves * sizeof(Shelf))
+        for item in range(self.n_items):
+            self._put_on_shelves(item)
+        return 0
+
+    cdef int _put_on_shelves(self, int32_t group) except -1:
+        cdef int32_t shelf = self._shelf[group]
+        cdef Entry entry
+        entry.support, entry.group = self._support[group], group
+        while shelf >= 0:
+            if not shelf_put(&self._shelves[shelf], self._size[group], entry):
+                raise MemoryError
+            shelf = self._above[shelf]
+        return 0
+
+    cdef void _mark_path(self, int32_t shelf) noexcept nogil:
+        self._stamp += 1
+        while shelf >= 0:
+            self._shelf_mark[shelf] = self._stamp
+            shelf = self._above[shelf]
+
+    cdef int32_t _common(self, int32_t shelf) noexcept nogil:
+        """Return the lowest shelf above `shelf` on the marked path."""
+        while self._shelf_mark[shelf] != self._stamp:
+            shelf = self._above[shelf]
+        return shelf
+
+    cdef void _consider(
+        self, int32_t group, int32_t other, int64_t weight, Candidate* best
+    ) noexcept nogil:
+        """Make `other` the best partner of `group` if it loses less, or the same and comes first."""
+        cdef int64_t size = self._size[group] + self._size[other]
+        cdef int64_t loss = weight * (
+            self._support[group] + self._support[other] - self._together[other])
+        if (
+            best.group < 0
+            or loses_less(size, loss, best.size, best.loss)
+            or (other < best.group and not loses_less(best.size, best.loss, size, loss))
+        ):
+            best.group, best.size, best.loss = other, size, loss
+
+    cdef void _look_at_seen(self, int32_t group, int32_t n_seen, Candidate* best) noexcept nogil:
+        """Consider the groups that share a row with `group`."""
+        cdef int32_t i, other
+        for i in range(n_seen):
+            other = self._seen[i]
+            if other != group and self._block_of[other] == self._block_of[group]:
+                self._consider(
+                    group, other, self._shelf_weight[self._common(self._shelf[other])], best)
+
+    cdef int _look_at_shelves(self, int32_t group, Candidate* best) except -1:
+        """Consider the least supported group of each size on each shelf above `group`."""
+        cdef int32_t shelf = self._shelf[group], size, other
+        cdef int64_t least
+        cdef Heap* heap
+        cdef Entry own
+        cdef bint held
+        own.support, own.group = self._support[group], group
+        while shelf >= 0:
+            # No partner from this shelf, that is not lower down too, loses less than this.
+            least = self._shelf_weight[shelf] * (self._support[group] + 1)
+            for size in range(1, self._shelves[shelf].n_sizes + 1):
+                if best.group >= 0 and loses_less(
+                    best.size, best.loss, self._size[group] + size, least
+                ):
+                    break
+                heap = &self._shelves[shelf].by_size[size - 1]
+                held = False
+                while heap.n:
+                    other = heap.entries[0].group
+                    if (
+                        self._group[other] == other
+                        and self._size[other] == size
+                        and self._support[other] == heap.entries[0].support
+                    ):
+                        if other != group:
+                            break
+                        held = True
+                    heap_pop(heap)
+                if heap.n:
+                    self._consider(
+                        group, other, self._shelf_weight[self._common(self._shelf[other])], best)
+                if held and not heap_push(heap, own):
+                    raise MemoryError
+            shelf = self._above[shelf]
+        return 0
+
+    cdef int _look_at_all(self, int32_t group, weigh, Candidate* best) except -1:
+        """Consider every group of the block, weighed by the caller."""
+        everything = self.groups()
+        blocks = np.asarray(self._block_of)[everything]
+        candidates = everything[(blocks == self._block_of[group]) & (everything != group)]
+        for other, weight in zip(candidates.tolist(), weigh(group, candidates).tolist()):
+            self._consider(group, other, weight, best)
+        return 0
+
+
+# -- heaps ------------------------------------------------------------------------------------
+
+cdef inline bint comes_first(Entry* one, Entry* other) noexcept nogil:
+    return one.support < other.support or (
+        one.support == other.support and one.group < other.group)
+
+
+cdef bint heap_push(Heap* heap, Entry entry) noexcept nogil:
+    """Add an entry; False when memory ran out."""
+    cdef Entry* grown
+    cdef int32_t at, up
+    if heap.n == heap.capacity:
+        heap.capacity = 2 * heap.capacity if heap.capacity else 4
+        grown = <Entry*> realloc(heap.entries, heap.capacity * sizeof(Entry))
+        if grown == NULL:
+            return False
+        heap.entries = grown
+    at = heap.n
+    heap.n += 1
+    while at > 0:
+        up = (at - 1) // 2
+        if not comes_first(&entry, &heap.entries[up]):
+            break
+        heap.entries[at] = heap.entries[up]
+        at = up
+    heap.entries[at] = entry
+    return True
+
+
+cdef void heap_pop(Heap* heap) noexcept nogil:
+    cdef Entry entry
+    cdef int32_t at = 0, below
+    heap.n -= 1
+    if heap.n == 0:
+        return
+    entry = heap.entries[heap.n]
+    while True:
+        below = 2 * at + 1
+        if below >= heap.n:
+            break
+        if below + 1 < heap.n and comes_first(&heap.entries[below + 1], &heap.entries[below]):
+            below += 1
+        if not comes_first(&heap.entries[below], &entry):
+            break
+        heap.entries[at] = heap.entries[below]
+        at = below
+    heap.entries[at] = entry
+
+
+cdef bint shelf_put(Shelf* shelf, int32_t size, Entry entry) noexcept nogil:
+    """Put a group of some size on a shelf; False when memory ran out."""
+    cdef Heap* grown
+    if size > shelf.n_sizes:
+        grown = <Heap*> realloc(shelf.by_size, size * sizeof(Heap))
+        if grown == NULL:
+            return False
+        memset(grown + shelf.n_sizes, 0, (size - shelf.n_sizes) * sizeof(Heap))
+        shelf.by_size, shelf.n_sizes = grown, size
+    return heap_push(&shelf.by_size[size - 1], entry)
+
+
+cdef void shelves_free(Shelf* shelves, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef int32_t size
+    for i in range(n):
+        for size in range(shelves[i].n_sizes):
+            free(shelves[i].by_size[size].entries)
+        free(shelves[i].by_size)
+    free(shelves)

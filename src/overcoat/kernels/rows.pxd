@@ -1,0 +1,32 @@
+from libc.stdint cimport int32_t, int64_t
+
+cdef enum:
+    # A row in `_rows`: this many numbers, then its items.
+    LENGTH, COUNT, MARK, HEAD
+
+cdef class Rows:
+    cdef:
+        Py_ssize_t n_items
+        int32_t[::1] _rows              # all rows: length, count, mark, items that stand for groups
+        int64_t[::1] _holder_start      # items -> the rows in which they stand for their group
+        int32_t[::1] _holder_length
+        int32_t[::1] _holders           # where in `_rows` these rows start
+        # groups, each at the index of its first item
+        int32_t[::1] _group             # of each item; -1 when it is suppressed
+        int32_t[::1] _size
+        int32_t[::1] _next, _tail       # the items of a group, chained from the first
+        int64_t[::1] _support
+        int64_t[::1] _n_group_rows
+        # utility blocks
+        int32_t[::1] _block_of, _block_alive
+        # scratch: a mark is valid when it equals the stamp
+        int32_t _stamp
+        int32_t[::1] _mark, _position
+        int64_t[::1] _together          # zero between uses
+        int32_t[::1] _seen
+
+    cdef int32_t _count_together(self, int32_t group) noexcept nogil
+    cdef int64_t _marked_support(
+        self, int32_t rarest, int32_t n_groups, int64_t limit) noexcept nogil
+    cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil
+    cdef void _drop(self, int32_t row, int32_t item) noexcept nogil
