@@ -1,11 +1,12 @@
 """From the oracle's instances to Overcoat's objects, and back."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from oracle.definitions import Group
-from overcoat.mapping import Mapping
+import overcoat as oc
+from oracle.definitions import Group, expand, largest_k
 from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Family, Itemsets, Pgen
@@ -50,7 +51,20 @@ def policy_of(instance: Instance) -> Policy:
     )
 
 
-def phi_of(mapping: Mapping) -> dict[str, Group | None]:
+def largest_k_of(instance: Instance, phi: Mapping[str, Group | None]) -> int | None:
+    """The largest k for which every family holds. Pgen's itemsets depend on k; taken over all k,
+    they are all rows: a maximal row is infrequent for some k, and the others are parts of it."""
+    rows = instance.rows
+    constraints = [
+        p
+        for family in instance.families
+        for p in (rows if family[0] == "pgen" else expand(family, rows, instance.k))
+    ]
+    limits = [limit for p in constraints if (limit := largest_k(p, rows, phi)) is not None]
+    return min(limits, default=None)
+
+
+def phi_of(mapping: oc.Mapping) -> dict[str, Group | None]:
     """The mapping as the oracle writes it."""
     groups = mapping.groups
     return {

@@ -75,6 +75,8 @@ class Mapping:
             raise MappingError(f"not JSON: {error.msg}", str(path), error.lineno) from None
         except ValueError as error:
             raise MappingError(str(error), str(path)) from None
+        except RecursionError:
+            raise MappingError("nested too deeply for a mapping", str(path)) from None
         return cls.from_json(content, file=str(path))
 
     @classmethod
@@ -239,7 +241,7 @@ def _faults(items: dict[str, Any], groups: dict[str, Any]) -> list[str]:
                 faults.append(f"group {label!r} has {item!r}, which is no item of the mapping")
             elif owner.setdefault(item, label) != label or members.count(item) > 1:
                 faults.append(f"item {item!r} is in a group twice or in two groups")
-        if label in items and members != [label]:
+        if label in items and members != [label] and set(members) <= set(items):
             faults.append(f"label {label!r} is also the name of an item outside that group")
     for item, label in items.items():
         if label is not None and not isinstance(label, str):

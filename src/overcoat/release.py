@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import io
 import math
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,7 +21,7 @@ import numpy as np
 
 from overcoat.algorithms import get_algorithm
 from overcoat.algorithms.outcome import Outcome
-from overcoat.data.io import Staging, output_layout, read, read_as, write
+from overcoat.data.io import Staging, output_layout, read, read_as, send, write
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InfeasibleError, PolicyError, VerificationError
@@ -36,7 +35,7 @@ from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.verification import Verdict, verify
 
-__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "peak_memory_mb", "send"]
+__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "peak_memory_mb"]
 
 Progress = Callable[[str, int], None]
 
@@ -231,7 +230,9 @@ def anonymize(
     >>> result.mapping.groups, result.verdict.largest_k
     ({'a': ('a',), '(b|c)': ('b', 'c')}, 2)
     """
-    data = data if isinstance(data, Transactions) else read(data, **options)
+    data = _take(data, options)
+    if policy is not None and (k is not None or privacy or utility or hierarchy or weights):
+        raise PolicyError("give a whole policy, or its parts (k, privacy, utility, …), not both")
     if policy is None:
         if k is None:
             raise PolicyError("k is missing: how many people must an itemset match?")
@@ -245,10 +246,15 @@ def anonymize(
             penalties,
             algorithm,
         )
-    method = get_algorithm(policy.algorithm)
+    method = None
+    try:
+        method = get_algorithm(policy.algorithm)
+    except PolicyError as error:  # to be told with whatever else is wrong
+        policy = replace(policy, problems=(*policy.problems, *error.problems))
     seconds: dict[str, float] = {}
     with _timed("policy", seconds, progress):
         bound = policy.bind(data)
+    assert method is not None
     with _timed("anonymize", seconds, progress):
         tell = None if progress is None else (lambda steps: progress("anonymize", steps))
         outcome = method(data, bound, engine=engine, progress=tell)
@@ -279,7 +285,7 @@ def apply_mapping(
     MappingError : the mapping does not cover the data
     VerificationError : the policy does not hold; the error's `verdict` says where
     """
-    data = data if isinstance(data, Transactions) else read(data, **options)
+    data = _take(data, options)
     seconds: dict[str, float] = {}
     with _timed("policy", seconds, progress):
         bound = policy.bind(data)
@@ -288,22 +294,18 @@ def apply_mapping(
     return result
 
 
-def send(content: bytes) -> None:
-    """Write to standard output, all of it and now; a reader who has left early is no error."""
-    if sys.stdout is None:
-        raise DataError("is closed", "standard output")
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except OSError as error:
-        sys.stdout = None  # else Python would try once more, and complain, when it ends
-        if not isinstance(error, BrokenPipeError):
-            raise DataError(f"cannot be written: {error.strerror}", "standard output") from error
+def _take(data: Any, options: dict[str, Any]) -> Transactions:
+    if isinstance(data, Transactions) and options:
+        raise TypeError(f"unexpected options: {', '.join(options)}")
+    return read(data, **options)
 
 
 def peak_memory_mb() -> float:
     """Return the largest resident memory this process has had, in MB."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on Windows
+        return math.nan
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
@@ -374,7 +376,7 @@ def _infeasible(result: Result, outcome: Outcome) -> InfeasibleError:
             "would have been suppressed: "
             + ", ".join(gone[:20])
             + (f", … and {len(gone) - 20} more" if len(gone) > 20 else ""),
-            "a larger s, a smaller k, or wider utility sets would help",
+            "a larger s, a smaller k, or other utility sets may help",
         ]
     )
     return InfeasibleError(

@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
+from overcoat.data.vocabulary import item_order
 from overcoat.mapping import Mapping
+from overcoat.policy.pgen import maximal_rows
 from overcoat.policy.policy import BoundPolicy, Policy
-from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets
+from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
 
 __all__ = ["Verdict", "Violation", "verify"]
 
@@ -151,49 +155,48 @@ def _check_rows(
 ) -> None:
     """Compare the released rows with the original ones, each item replaced by its label."""
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
-    known = {label: number for number, label in enumerate(sorted(set(label_of.values())))}
-    strange = [label for label in released.vocabulary if label not in known]
-    for label in strange:
-        findings.say("rows", f"the release holds {label!r}, which is no label", itemset=(label,))
-    names = [*known, *strange]
-    known |= {label: len(known) + number for number, label in enumerate(strange)}
-
-    became = np.array([known.get(label_of.get(item, ""), -1) for item in data.vocabulary], np.int64)
-    held = np.array([known[label] for label in released.vocabulary], np.int64)
-    expected = _count_rows(data, became)
-    found = _count_rows(released, held)
-    differing = (r for r in {*expected, *found} if expected.get(r, 0) != found.get(r, 0))
-    for row in sorted(differing):
-        wanted, there = expected.get(row, 0), found.get(row, 0)
-        labels = tuple(names[code] for code in np.frombuffer(row, np.int64).tolist())
-        shown = "{" + ", ".join(labels) + "}"
+    known = set(label_of.values())
+    for label in released.vocabulary:
+        if label not in known:
+            message = f"the release holds {label!r}, which is no label"
+            findings.say("rows", message, itemset=(label,))
+    names = item_order([*known, *released.vocabulary])
+    number = {label: code for code, label in enumerate(names)}
+    expected = _recoded(data, [number.get(label_of.get(x, ""), -1) for x in data.vocabulary])
+    found = _recoded(released, [number[label] for label in released.vocabulary])
+    if all(map(np.array_equal, expected, found)):
+        return
+    wanted, there = _counts_by_row(*expected), _counts_by_row(*found)
+    for row in sorted({*wanted, *there}):
+        if wanted.get(row, 0) == there.get(row, 0):
+            continue
+        labels = tuple(names[code] for code in row)
         findings.say(
             "rows",
-            f"the row {shown} is released {there} times, the data give it {wanted} times",
+            f"the row {{{', '.join(labels)}}} is released {_times(there.get(row, 0))}, "
+            f"the data give it {_times(wanted.get(row, 0))}",
             itemset=labels,
-            support=there,
+            support=there.get(row, 0),
         )
 
 
-def _count_rows(transactions: Transactions, recode: NDArray[np.int64]) -> dict[bytes, int]:
-    """Return each recoded row (ascending, distinct codes, as bytes) with how often it occurs."""
-    rows = np.repeat(np.arange(transactions.n_distinct), transactions.lengths)
-    codes = recode[transactions.codes]
-    rows, codes = rows[codes >= 0], codes[codes >= 0]
-    order = np.lexsort((codes, rows))
-    rows, codes = rows[order], codes[order]
-    first = np.ones(len(codes), bool)
-    first[1:] = (rows[1:] != rows[:-1]) | (codes[1:] != codes[:-1])
-    rows, codes = rows[first], codes[first]
-    bounds = np.searchsorted(rows, np.arange(transactions.n_distinct + 1)) * 8
-    raw = codes.tobytes()
-    counted: dict[bytes, int] = {}
-    for start, stop, count in zip(
-        bounds[:-1].tolist(), bounds[1:].tolist(), transactions.counts.tolist(), strict=True
-    ):
-        row = raw[start:stop]
-        counted[row] = counted.get(row, 0) + count
-    return counted
+def _recoded(transactions: Transactions, numbers: list[int]) -> tuple[NDArray[Any], ...]:
+    """Return the distinct rows over new codes (-1 is left out), and how often each occurs."""
+    codes = np.array(numbers, np.int32)[transactions.codes]
+    kept = codes >= 0
+    offsets = np.concatenate([[0], np.cumsum(kept)])[transactions.offsets]
+    return canonical_rows(offsets, codes[kept], transactions.counts)[:3]
+
+
+def _counts_by_row(
+    offsets: NDArray[Any], codes: NDArray[Any], counts: NDArray[Any]
+) -> dict[tuple[int, ...], int]:
+    rows = (tuple(codes[a:b].tolist()) for a, b in pairwise(offsets.tolist()))
+    return dict(zip(rows, counts.tolist(), strict=True))
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
 
 
 # -- privacy: every itemset matches at least k people, or nobody --------------------------------
@@ -251,7 +254,9 @@ def _check_privacy(
     )
     largest: int | None = None
     for family in policy.families:
-        if isinstance(family, BoundItemsets):
+        if isinstance(family, BoundPgen):
+            weakest = _weakest_of_rows(released)
+        elif isinstance(family, BoundItemsets):
             weakest = _weakest_of_itemsets(family, rows, image_of, absent)
         else:
             weakest = _weakest_of_all(family, rows, image_of, absent, policy.k)
@@ -271,6 +276,17 @@ def _check_privacy(
 
 
 Weakest = Iterator[tuple[int, tuple[int, ...]]]
+
+
+def _weakest_of_rows(released: Transactions) -> Weakest:
+    """Yield the released rows that no other contains, with their support: what Pgen is about.
+
+    Every part of every transaction is supported by k exactly when each released row is, and a row
+    that another contains is supported by whoever supports that one. This holds for any k, while
+    the maximal infrequent itemsets of the original, which Pgen protects, depend on it.
+    """
+    for row in maximal_rows(released).tolist():
+        yield int(released.counts[row]), tuple(released.row(row).tolist())
 
 
 def _weakest_of_itemsets(

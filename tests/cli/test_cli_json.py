@@ -100,7 +100,7 @@ def test_verification_that_fails(desk: Desk) -> None:
     assert content["verified"] is False
     assert content["n_violations"] == {"rows": 1}
     assert content["violations"][0]["kind"] == "rows"
-    assert "released 1 times, the data give it 2 times" in content["violations"][0]["message"]
+    assert "released once, the data give it 2 times" in content["violations"][0]["message"]
 
 
 @pytest.mark.parametrize("error", [RuntimeError("boom"), KeyboardInterrupt(), MemoryError()])

@@ -78,7 +78,7 @@ def test_names_of_sets_are_told(desk: Desk) -> None:
         {"p.toml": "k = 2\nkm = 1\n[utility]\nleft = ['a', 'b', 'c', 'd']\nright = ['e', 'f']\n"}
     )
     run = words("anonymize d.dat --policy p.toml -s 40 -o o.dat")
-    assert "counts of 1 of 2 sets: left" in desk.run(*run).err
+    assert "1 count of 2 kept: left" in desk.run(*run).err
     named, _ = desk.run(*run, "--json").json["named_sets"]
     assert (named["name"], named["before"], named["after"], named["exact"]) == ("left", 6, 6, True)
 

@@ -12,7 +12,7 @@ from overcoat.data import compiled, reference
 rows_of_codes = st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=40)
 
 
-def arrays(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def arrays(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     return offsets, np.array([code for row in rows for code in row], np.int32)
 
@@ -91,4 +91,15 @@ def test_formatters(rows: list[list[int]], sep: bytes, data: st.DataObject) -> N
     picked = np.array(chosen, np.int64)
     assert compiled.format_rows(offsets, codes, picked, labels, sep) == reference.format_rows(
         offsets, codes, picked, labels, sep
+    )
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(rows_of_codes, st.sampled_from([1, 40, 64, 100]))
+def test_contained_rows(rows: list[list[int]], spread: int) -> None:
+    """Also with codes that share a bit of the signature."""
+    offsets, codes = arrays([[code * spread for code in row] for row in rows])
+    offsets, codes, _, _ = reference.canonical_rows(offsets, codes, np.ones(len(rows), np.int64))
+    assert np.array_equal(
+        compiled.contained_rows(offsets, codes), reference.contained_rows(offsets, codes)
     )

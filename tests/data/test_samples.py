@@ -279,6 +279,7 @@ def test_hospital_files(tmp_path: Path) -> None:
         "utility": "disorders.txt",
         "rest": "together",
         "hierarchy": "hierarchy.csv",
+        "known": "hierarchy.csv",
     }
 
 

@@ -119,7 +119,9 @@ def test_larger_violations_agree() -> None:
     for size in (4, 5):
         for k in range(2, 30):
             if any(
-                len(slow.violations(g, s, k, True, everything, 1)[0]) for g in range(8) for s in range(1, size)
+                len(slow.violations(g, s, k, True, everything, 1)[0])
+                for g in range(8)
+                for s in range(1, size)
             ):
                 continue
             for group in range(8):

@@ -36,7 +36,7 @@ class Infeasible(Exception):  # noqa: N818
         self.trace = trace
 
 
-def coat(  # noqa: PLR0917
+def coat(
     rows: Rows,
     constraints: Sequence[Itemset],
     blocks: Sequence[Group],

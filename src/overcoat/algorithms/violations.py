@@ -218,9 +218,7 @@ class _Owned:
 
     __slots__ = ("at", "groups", "supports", "time")
 
-    def __init__(
-        self, supports: NDArray[np.int64], groups: NDArray[np.int32], time: int
-    ) -> None:
+    def __init__(self, supports: NDArray[np.int64], groups: NDArray[np.int32], time: int) -> None:
         self.supports, self.groups, self.time, self.at = supports, groups, time, 0
 
     @property

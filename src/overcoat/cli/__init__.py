@@ -17,7 +17,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, dump, pgen, verify
-from overcoat.errors import OvercoatError
+from overcoat.errors import InputError, OvercoatError
 
 __all__ = ["main"]
 
@@ -75,8 +75,11 @@ def _run() -> int:
         error.show()
         return _fail(2, error.format_message())
     except OvercoatError as error:
-        for line in str(error).splitlines():
-            click.echo(line if line.startswith(" ") else f"overcoat: error: {line}", err=True)
+        first, *rest = str(error).splitlines()
+        click.echo(f"overcoat: error: {first}", err=True)
+        each = "overcoat: error: " if isinstance(error, InputError) else ""
+        for line in rest:
+            click.echo(f"{each}{line}", err=True)
         return _fail(error.exit_code, str(error), error)
     except (KeyboardInterrupt, click.Abort):
         click.echo("overcoat: interrupted; nothing was written", err=True)

@@ -146,7 +146,7 @@ def _publish(
     for note in result.policy.notes:
         _say(f"note: {note}", quiet)
     if keep_order:
-        _say("warning: the rows keep the order of the input, which can link them to people", quiet)
+        _say("warning: the rows keep the order of the input, which can link them to people", False)
     if not as_json:
         released = "standard output" if output == "-" else output
         _say(summarize(result, released=released, mapping=mapping), quiet)
@@ -313,7 +313,7 @@ def _print_json(content: dict[str, Any]) -> None:
 
 
 def _print(text: str) -> None:
-    from overcoat.release import send
+    from overcoat.data.io import send
 
     send(f"{text}\n".encode())
 

@@ -424,3 +424,74 @@ def format_rows(offsets, codes, rows, list labels, bytes sep):
             target[0] = 10
             target += 1
     return bytes(out)
+
+
+# -- which rows are contained in others -------------------------------------------------------
+
+def contained_rows(offsets, codes):
+    """Return which of some distinct rows another one contains; see `overcoat.data.reference`.
+
+    A row is compared only with the longer rows that hold its rarest item. Each row carries a
+    64-bit signature, one bit for each item (by its code): most comparisons end there.
+    """
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        int64_t n = start.shape[0] - 1, row, other, j, h, length
+        int64_t n_items = int(np.max(codes, initial=-1)) + 1
+        int64_t[::1] first = np.zeros(n_items + 1, np.int64)
+        int64_t[::1] fill
+        int32_t[::1] holders = np.empty(len(codes), np.int32)
+        uint64_t[::1] signature = np.zeros(n, np.uint64)
+        uint8_t[::1] out = np.zeros(n, np.uint8)
+        int32_t rarest
+    with nogil:
+        for j in range(items.shape[0]):
+            first[items[j] + 1] += 1
+        for j in range(n_items):
+            first[j + 1] += first[j]
+    fill = np.array(first)
+    # Longest rows first in each list: the search ends at rows that are no longer than the row.
+    lengths = np.diff(np.asarray(start))
+    cdef int64_t[::1] order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    with nogil:
+        for h in range(n):
+            row = order[h]
+            for j in range(start[row], start[row + 1]):
+                holders[fill[items[j]]] = <int32_t> row
+                fill[items[j]] += 1
+                signature[row] |= <uint64_t> 1 << (items[j] & 63)
+        for row in range(n):
+            length = start[row + 1] - start[row]
+            if length == 0:
+                out[row] = n > 1
+                continue
+            rarest = items[start[row]]
+            for j in range(start[row], start[row + 1]):
+                if first[items[j] + 1] - first[items[j]] < first[rarest + 1] - first[rarest]:
+                    rarest = items[j]
+            for h in range(first[rarest], first[rarest + 1]):
+                other = holders[h]
+                if start[other + 1] - start[other] <= length:
+                    break
+                if signature[row] & ~signature[other] == 0 and is_subset(
+                    &items[start[row]], length, &items[start[other]],
+                    start[other + 1] - start[other]
+                ):
+                    out[row] = True
+                    break
+    return np.asarray(out).astype(bool)
+
+
+cdef bint is_subset(
+    const int32_t* small, int64_t n_small, const int32_t* large, int64_t n_large
+) noexcept nogil:
+    """Whether an ascending row is contained in another."""
+    cdef int64_t i = 0, j = 0
+    while i < n_small:
+        while j < n_large and large[j] < small[i]:
+            j += 1
+        if j == n_large or large[j] != small[i]:
+            return False
+        i += 1
+    return True

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 try:
-    from overcoat.data.compiled import Tokenizer, canonical_rows, format_rows
+    from overcoat.data.compiled import Tokenizer, canonical_rows, contained_rows, format_rows
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    from overcoat.data.reference import Tokenizer, canonical_rows, format_rows
+    from overcoat.data.reference import Tokenizer, canonical_rows, contained_rows, format_rows
 
-__all__ = ["Tokenizer", "canonical_rows", "format_rows"]
+__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tokenizer", "canonical_rows", "format_rows"]
+__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows"]
 
 Ints = NDArray[np.integer[Any]]
 _BLANKS = b" \t"
@@ -35,7 +36,7 @@ def canonical_rows(
     """
     rows = [
         tuple(sorted(set(codes[start:stop].tolist())))
-        for start, stop in zip(offsets[:-1], offsets[1:], strict=True)
+        for start, stop in pairwise(offsets.tolist())
     ]
     distinct = sorted(set(rows))
     number = {row: index for index, row in enumerate(distinct)}
@@ -47,6 +48,31 @@ def canonical_rows(
         np.array([code for row in distinct for code in row], np.int32),
         totals,
         positions,
+    )
+
+
+def contained_rows(offsets: Ints, codes: Ints) -> NDArray[np.bool_]:
+    """Return which of some distinct rows another one contains.
+
+    >>> contained_rows(np.array([0, 1, 3, 4]), np.array([0, 0, 1, 2])).tolist()
+    [True, False, False]
+    """
+    rows = [
+        frozenset(codes[start:stop].tolist())
+        for start, stop in pairwise(offsets.tolist())
+    ]
+    holders: dict[int, list[frozenset[int]]] = {}
+    for row in rows:
+        for code in row:
+            holders.setdefault(code, []).append(row)
+    return np.array(
+        [
+            len(rows) > 1
+            if not row
+            else any(row < other for other in min((holders[code] for code in row), key=len))
+            for row in rows
+        ],
+        bool,
     )
 
 

@@ -163,6 +163,7 @@ class Sample:
             "utility": names.get("utility"),
             "rest": self.rest,
             "hierarchy": names.get("hierarchy"),
+            "known": names.get("hierarchy") if self.format == "long" else None,
         }
         for key, value in values.items():
             if value is not None:

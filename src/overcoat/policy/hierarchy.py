@@ -46,7 +46,7 @@ class Tree:
         return cls(parent, np.ones(n_items + 1, np.int64), 1, ("*",))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Hierarchy:
     """A tree over items: each leaf with its ancestors, from its parent up to the root.
 
@@ -138,6 +138,9 @@ class Hierarchy:
         if problems:
             raise PolicyError(problems)
         return cls(ancestors, file)
+
+    def __repr__(self) -> str:
+        return f"Hierarchy({len(self.ancestors)} leaves)"
 
     def __contains__(self, item: object) -> bool:
         return item in self.ancestors

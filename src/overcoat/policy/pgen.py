@@ -6,20 +6,21 @@ transactions; here each is compared only with the transactions that share its ra
 
 from __future__ import annotations
 
+import gzip
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.io import Staging
+from overcoat.data.io import Staging, send
 from overcoat.data.io.delimited import Dialect
+from overcoat.data.native import contained_rows
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
 from overcoat.policy.sets import Domain, Lint, Sets
 
-__all__ = ["maximal_infrequent", "write_pgen"]
+__all__ = ["maximal_infrequent", "maximal_rows", "write_pgen"]
 
 
 def maximal_infrequent(data: Transactions, k: int) -> NDArray[np.int64]:
@@ -34,31 +35,13 @@ def maximal_infrequent(data: Transactions, k: int) -> NDArray[np.int64]:
     ['a', 'c', 'f', 'b', 'h']
     """
     # A maximal row is contained in no other, so its support is its own count.
-    holders: list[set[int]] = [set() for _ in range(data.n_items)]
-    for row in range(data.n_distinct):
-        for code in data.row(row).tolist():
-            holders[code].add(row)
-    return np.array(
-        [
-            row
-            for row in range(data.n_distinct)
-            if data.lengths[row]
-            and data.counts[row] < k
-            and _is_maximal([holders[code] for code in data.row(row).tolist()])
-        ],
-        np.int64,
-    )
+    rows = maximal_rows(data)
+    return rows[data.counts[rows] < k]
 
 
-def _is_maximal(holders: list[set[int]]) -> bool:
-    """Whether only one row holds all the items, given the rows that hold each."""
-    holders.sort(key=len)
-    common = holders[0]
-    for rows in holders[1:]:
-        if len(common) == 1:
-            break
-        common = common & rows
-    return len(common) == 1
+def maximal_rows(data: Transactions) -> NDArray[np.int64]:
+    """Return the distinct rows, but for the empty one, that no other row contains."""
+    return np.flatnonzero(~contained_rows(data.offsets, data.codes) & (data.lengths > 0))
 
 
 def write_pgen(data: Transactions, k: int, path: str | Path) -> int:
@@ -75,12 +58,15 @@ def write_pgen(data: Transactions, k: int, path: str | Path) -> int:
     is_json = str(path).removesuffix(".gz").endswith(".json")
     lines = map(json.dumps, itemsets) if is_json else (_line(itemset, sep) for itemset in itemsets)
     text = "[\n" + ",\n".join(lines) + "\n]\n" if is_json else "".join(f"{x}\n" for x in lines)
+    content = text.encode()
+    if str(path).endswith(".gz"):
+        content = gzip.compress(content, mtime=0)
     if str(path) == "-":
-        sys.stdout.write(text)
+        send(content)
         return len(itemsets)
     with Staging() as staging:
         staged = staging.stage(path)
-        staged.write_text(text, encoding="utf-8")
+        staged.write_bytes(content)
         if itemsets and not is_json:
             lint = Lint()
             domain = Domain(data.vocabulary, int(data.lengths.max()), sep)

@@ -99,6 +99,9 @@ class Policy:
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             lint.error(f"k must be a whole number of at least 1, not {k!r}")
             k = 1
+        elif k >= 1 << 31:
+            lint.error(f"k is larger than any number of people: {k}")
+            k = 1
         if not self.privacy and not self.problems:
             lint.error("no privacy constraint was given: nothing would be protected")
         if k == 1:
@@ -183,4 +186,6 @@ def _penalties(penalties: Penalties | None, data: Transactions, lint: Lint) -> N
             lint.error(f"the penalty of {item!r} must be a number of at least 0, not {value!r}")
         elif code is not None:
             values[code] = value
+        else:
+            lint.note(f"the penalty of {item!r} is for an item that does not occur in the data")
     return values

@@ -21,7 +21,15 @@ from overcoat.errors import PolicyError
 from overcoat.policy.pgen import maximal_infrequent
 from overcoat.policy.sets import Domain, ItemSet, Lint, Sets
 
-__all__ = ["AllItemsets", "BoundAllItemsets", "BoundItemsets", "Family", "Itemsets", "Pgen"]
+__all__ = [
+    "AllItemsets",
+    "BoundAllItemsets",
+    "BoundItemsets",
+    "BoundPgen",
+    "Family",
+    "Itemsets",
+    "Pgen",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +56,10 @@ class BoundItemsets:
     def itemset(self, index: int) -> NDArray[np.int32]:
         """Return the codes of itemset `index`."""
         return self.codes[self.offsets[index] : self.offsets[index + 1]]
+
+
+class BoundPgen(BoundItemsets):
+    """The maximal infrequent itemsets of the data, for the k they were computed with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +195,7 @@ class Pgen(Family):
         """Compute the itemsets for this data and this k."""
         rows = maximal_infrequent(data, k)
         parts = [data.row(row) for row in rows]
-        return BoundItemsets(
+        return BoundPgen(
             np.concatenate([[0], np.cumsum(data.lengths[rows])]),
             np.concatenate([np.empty(0, np.int32), *parts]),
             "every part of every transaction (Pgen)",

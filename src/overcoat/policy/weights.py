@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from overcoat.data.io.text import read_lines, split_fields
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import PolicyError, Problem
+from overcoat.errors import InputError, PolicyError, Problem
 from overcoat.policy.hierarchy import Tree
 
 __all__ = ["CallableWeights", "DistanceWeights", "Distances", "TreeWeights", "Weights"]
@@ -103,15 +103,24 @@ class Distances:
         for number, line in read_lines(path, error=PolicyError):
             try:
                 one, other, text = split_fields(line, sep)
-                pairs[one, other] = float(text)
-                _numerator(pairs[one, other], "a distance")
-            except PolicyError as error:
-                problems.append(Problem(str(error), str(path), number))
+                distance = float(text)
+                _numerator(distance, "a distance")
+            except InputError as error:
+                problems.append(Problem(error.problems[0].message, str(path), number))
+                continue
             except ValueError:
                 problems.append(Problem("expected item, item, distance", str(path), number))
+                continue
+            if pairs.get((other, one), pairs.get((one, other), distance)) != distance:
+                message = f"the distance of {one!r} and {other!r} was given before, as another"
+                problems.append(Problem(message, str(path), number))
+            pairs[one, other] = distance
         if problems:
             raise PolicyError(problems)
         return cls(pairs, default=default, file=str(path))
+
+    def __repr__(self) -> str:
+        return f"Distances({len(self.pairs)} pairs, default={self.default})"
 
     def bind(self, vocabulary: Vocabulary) -> DistanceWeights:
         """Return the weights over the codes of `vocabulary`; pairs with absent items drop out."""

@@ -49,7 +49,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "notes": [str(note) for note in policy.notes],
         "input_sha256": result.data.digest,
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
-        "peak_memory_mb": round(peak_memory_mb(), 1),
+        "peak_memory_mb": _finite(round(peak_memory_mb(), 1)),
         **more,
     }
 

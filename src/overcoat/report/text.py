@@ -69,9 +69,11 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
     """Return a verdict in a few lines."""
     if verdict.ok:
         largest = verdict.largest_k
-        more = "for any k" if largest is None else f"up to k = {largest}"
+        more = (
+            "" if largest == k else f" (and {'any' if largest is None else f'up to k = {largest}'})"
+        )
         return (
-            f"verified    yes: the release satisfies its policy at k = {k} (and {more})\n"
+            f"verified    yes: the release satisfies its policy at k = {k}{more}\n"
             f"suppressed  {_count(verdict.n_suppressed, 'item')} "
             f"({verdict.suppressed_percent:.3g} %)"
         )
@@ -82,7 +84,7 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
         lines += [f"  {message}" for message in shown]
         if total > len(shown):
             lines.append(f"  … and {total - len(shown)} more")
-    if verdict.largest_k is not None:
+    if verdict.largest_k is not None and not verdict.n_violations.keys() & {"rows", "mapping"}:
         lines.append(f"largest k   {verdict.largest_k}")
     return "\n".join(lines)
 
@@ -100,6 +102,8 @@ def _changed(result: Result) -> str:
     merged = result.mapping.merged
     single = sum(len(group) == 1 for group in result.mapping.members)
     untouched = f"{_count(single, 'item')} as {'it was' if single == 1 else 'they were'}"
+    if not single:
+        untouched = "no item as it was"
     if not merged:
         return f"nothing merged; {untouched}"
     sizes = sorted(map(len, merged))
@@ -121,13 +125,11 @@ def _loss(result: Result) -> str:
 
 
 def _exact_counts(result: Result) -> list[tuple[str, str]]:
-    exact = [count.name for count in result.counts if count.exact]
+    exact = [f"{count.name} {count.before:,}" for count in result.counts if count.exact]
     lines = []
     if exact:
-        number = "all" if len(exact) == len(result.counts) else f"{len(exact)} of"
-        lines.append(
-            ("exact", f"counts of {number} {_count(len(result.counts), 'set')}: {_listed(exact)}")
-        )
+        every = f"of {len(result.counts)} " if len(exact) < len(result.counts) else ""
+        lines.append(("exact", f"{_count(len(exact), 'count')} {every}kept: {_listed(exact)}"))
     inexact = [f"{c.name} ({c.before:,} → {c.after:,})" for c in result.counts if not c.exact]
     if inexact:
         lines.append(("not exact", _listed(inexact)))

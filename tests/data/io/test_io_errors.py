@@ -190,3 +190,15 @@ def test_what_is_no_data() -> None:
         read([{"a"}, {5}])
     with pytest.raises(DataError, match="for sparse matrices"):
         read("x.dat", items=["a"])
+
+
+def test_a_table_that_nobody_called_one_is_refused(tmp_path: Path) -> None:
+    """Read as baskets, its ids would be published as items."""
+    path = tmp_path / "patients.csv"
+    path.write_text("patient,code\n" + "".join(f"P{i},{i % 3}.{i % 2}\n" for i in range(9)))
+    with pytest.raises(DataError, match=r"patients.csv:1: looks like a table .* patient, code"):
+        read(path)
+    assert read(path, id="patient", item="code").n_transactions == 9
+    assert read(path, sep=",").n_transactions == 10
+    path.write_text("a,b\nb,c\nc,d\nd,e\ne,f\nf,a\n")  # pairs, but of one kind of thing
+    assert read(path).n_transactions == 6

@@ -16,6 +16,7 @@ Nothing heavy is imported before it is needed.
 from overcoat.data.io.atomic import Staging, open_atomic
 from overcoat.data.io.names import output_layout
 from overcoat.data.io.reader import read, read_as
+from overcoat.data.io.standard import send
 from overcoat.data.io.writer import write
 
-__all__ = ["Staging", "open_atomic", "output_layout", "read", "read_as", "write"]
+__all__ = ["Staging", "open_atomic", "output_layout", "read", "read_as", "send", "write"]

@@ -18,7 +18,7 @@ from overcoat.data.native import format_rows
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-__all__ = ["find_column", "expand", "long_blocks", "read_long"]
+__all__ = ["expand", "find_column", "long_blocks", "read_long"]
 
 # Importing polars takes as long as reading this many bytes without it.
 POLARS_PAYS_FROM = 1 << 20
@@ -182,8 +182,9 @@ def expand(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return pairs for distinct `rows`: the place in `rows`, the code; -1 for an empty row.
 
-    >>> [column.tolist() for column in expand(Transactions.of([{"a", "b"}, set()]), np.array([1, 0]))]
-    [[0, 0, 1], [0, 1, -1]]
+    >>> who, what = expand(Transactions.of([{"a", "b"}, set()]), np.array([1, 0]))
+    >>> who.tolist(), what.tolist()
+    ([0, 0, 1], [0, 1, -1])
     """
     lengths = transactions.lengths[rows]
     sizes = np.maximum(lengths, 1)  # an empty transaction is one pair without an item

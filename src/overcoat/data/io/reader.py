@@ -21,6 +21,9 @@ __all__ = ["read", "read_as"]
 
 File = str | os.PathLike[str] | IO[Any]
 
+_HEAD = 1 << 15  # bytes looked at to tell a table from baskets
+_FEW = 5  # lines that are too few to tell
+
 
 def read(
     source: Any,
@@ -88,6 +91,8 @@ def read(
             header=header,
             format=format,
         )
+        if layout.format == "basket" and sep is None and not header and format is None:
+            _refuse_table(opened, layout)
         return _read_file(opened, layout, keep_order, guess=items is None and format is None)
 
 
@@ -100,6 +105,29 @@ def read_as(source: File, layout: Layout, *, keep_order: bool = False) -> Transa
     """
     with open_source(source) as opened:
         return _read_file(opened, layout, keep_order)
+
+
+def _refuse_table(source: Source, layout: Layout) -> None:
+    """Refuse a table that nobody called one: its ids would be published as items.
+
+    A table has the same number of fields in each line, and no value of one column in another.
+    """
+    if layout.sep is None or layout.parquet:
+        return
+    head = source.head(_HEAD).split(b"\n")[:-1]
+    rows = [line.removesuffix(b"\r").split(layout.sep.encode()) for line in head]
+    if len(rows) < _FEW or {len(row) for row in rows} != {len(rows[0])} or len(rows[0]) < 2:
+        return
+    columns = [set(column) for column in zip(*rows, strict=True)]
+    if len(set().union(*columns)) == sum(map(len, columns)):
+        names = b", ".join(rows[0]).decode("utf-8", "replace")
+        raise DataError(
+            f"looks like a table with the columns {names}: name those of the transaction and of "
+            f"the item (id and item); if each line is a basket, say that the separator (sep) is "
+            f"{layout.sep!r}",
+            source.name,
+            1,
+        )
 
 
 def _is_file(source: object) -> TypeGuard[File]:

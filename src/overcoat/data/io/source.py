@@ -99,7 +99,12 @@ class Source:
         self.parquet = magic == PARQUET_MAGIC or is_parquet_name(name)
         if not self.parquet and magic.startswith(BOM):
             content.skip(len(BOM))
+        self._content = content
         self.stream: BinaryIO = io.BufferedReader(content, _BUFFER)
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes, before any of `stream` is read."""
+        return self._content.look(size)
 
     def digest(self) -> str:
         """Return the SHA-256 of all raw bytes; reads what is left of them."""
@@ -126,6 +131,8 @@ def open_source(source: str | os.PathLike[str] | IO[Any]) -> Iterator[Source]:
     path: Path | None = None
     if hasattr(source, "read") or source == "-":
         stream: Any = sys.stdin if source == "-" else source
+        if stream is None:
+            raise DataError("is closed", STDIN)
         stream = getattr(stream, "buffer", stream)  # of a text stream such as sys.stdin
         label = getattr(source, "name", None)
         name = label if isinstance(label, str) and not label.startswith("<") else STDIN

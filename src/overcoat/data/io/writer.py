@@ -19,7 +19,7 @@ from overcoat.data.io.parquet import write_parquet
 from overcoat.data.io.source import BOM, PARQUET_MAGIC
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError
+from overcoat.errors import DataError, Problem
 
 __all__ = ["write"]
 
@@ -89,6 +89,11 @@ def write(
                 )
             blocks = basket_blocks if layout.format == "basket" else long_blocks
             _write_blocks(stream, blocks(transactions, _parts(transactions, order), layout))
+    except DataError as error:
+        name = None if path is None else str(path)
+        raise DataError(
+            Problem(p.message, p.file or name, p.line) for p in error.problems
+        ) from None
     except BrokenPipeError:
         raise  # nobody reads standard output any more; that is no error in the data
     except OSError as error:

@@ -1,0 +1,23 @@
+"""Standard output, for what a program reads."""
+
+from __future__ import annotations
+
+import sys
+
+from overcoat.errors import DataError
+
+__all__ = ["send"]
+
+
+def send(content: bytes) -> None:
+    """Write to standard output, all of it and now; a reader who has left early is no error."""
+    if sys.stdout is None:
+        raise DataError("is closed", "standard output")
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except OSError as error:
+        sys.stdout = None  # else Python would try once more, and complain, when it ends
+        if not isinstance(error, BrokenPipeError):
+            raise DataError(f"cannot be written: {error.strerror}", "standard output") from error
