@@ -35,8 +35,7 @@ def canonical_rows(
     [[0, 2], [0, 1], [7], [0, 0]]
     """
     rows = [
-        tuple(sorted(set(codes[start:stop].tolist())))
-        for start, stop in pairwise(offsets.tolist())
+        tuple(sorted(set(codes[start:stop].tolist()))) for start, stop in pairwise(offsets.tolist())
     ]
     distinct = sorted(set(rows))
     number = {row: index for index, row in enumerate(distinct)}
@@ -57,10 +56,7 @@ def contained_rows(offsets: Ints, codes: Ints) -> NDArray[np.bool_]:
     >>> contained_rows(np.array([0, 1, 3, 4]), np.array([0, 0, 1, 2])).tolist()
     [True, False, False]
     """
-    rows = [
-        frozenset(codes[start:stop].tolist())
-        for start, stop in pairwise(offsets.tolist())
-    ]
+    rows = [frozenset(codes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
     holders: dict[int, list[frozenset[int]]] = {}
     for row in rows:
         for code in row:

@@ -1,13 +1,12 @@
 """Verification by the definitions, apart from the algorithms.
 
 Shares no code with `algorithms` or `kernels`: it takes the original, the released rows, the mapping
-and the policy, and works out by other means (sparse matrix products, set arithmetic) whether
-everything holds. A release exists only when this says so.
+and the policy, and works out by its own means whether everything holds. A release exists only when this says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -23,6 +22,7 @@ from overcoat.mapping import Mapping
 from overcoat.policy.pgen import maximal_rows
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
+from overcoat.verification.native import image_supports, weakest_sets
 
 __all__ = ["Verdict", "Violation", "verify"]
 
@@ -82,6 +82,11 @@ class _Findings:
         self.counts[kind] = self.counts.get(kind, 0) + 1
         if self.counts[kind] <= LISTED:
             self.listed.setdefault(kind, []).append(make())
+
+    def more(self, kind: Kind, number: int) -> None:
+        """Count violations that are not listed."""
+        if number:
+            self.counts[kind] = self.counts.get(kind, 0) + number
 
     def say(self, kind: Kind, message: str, **details: Any) -> None:
         self.add(kind, lambda: Violation(kind, message, **details))
@@ -202,32 +207,6 @@ def _times(number: int) -> str:
 # -- privacy: every itemset matches at least k people, or nobody --------------------------------
 
 
-class _Released:
-    """The released rows as a sparse matrix, rows by labels."""
-
-    def __init__(self, released: Transactions) -> None:
-        from scipy.sparse import csr_array
-
-        self.labels = released.vocabulary
-        self.counts = released.counts
-        shape = (released.n_distinct, released.n_items)
-        ones = np.ones(len(released.codes), np.int64)
-        self.rows = csr_array((ones, released.codes, released.offsets), shape=shape)
-        columns = self.rows.tocsc()
-        self.holders = np.split(columns.indices, columns.indptr[1:-1]) if shape[1] else []
-
-    def holding(self, image: tuple[int, ...]) -> NDArray[Any]:
-        """Return the rows that hold all labels of an image, rarest label first."""
-        holders = sorted((self.holders[label] for label in image), key=len)
-        rows = holders[0]
-        for more in holders[1:]:
-            rows = rows[np.isin(rows, more, assume_unique=True, kind="table")]
-        return rows
-
-    def support(self, image: tuple[int, ...]) -> int:
-        return int(self.counts[self.holding(image)].sum())
-
-
 def _check_privacy(
     data: Transactions,
     released: Transactions,
@@ -236,7 +215,6 @@ def _check_privacy(
     findings: _Findings,
 ) -> int | None:
     """Check every family; return the largest k for which all of them hold."""
-    rows = _Released(released)
     # The released label of each item; -1 when it is suppressed. A label that should be there and
     # is not is reported with the rows; here it makes an image that nobody supports.
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
@@ -252,132 +230,110 @@ def _check_privacy(
         ],
         np.int64,
     )
-    largest: int | None = None
+    limits = []
     for family in policy.families:
         if isinstance(family, BoundPgen):
-            weakest = _weakest_of_rows(released)
+            weakness = _weakness_of_rows(released, policy.k)
         elif isinstance(family, BoundItemsets):
-            weakest = _weakest_of_itemsets(family, rows, image_of, absent)
+            weakness = _weakness_of_itemsets(family, released, image_of, policy.k)
         else:
-            weakest = _weakest_of_all(family, rows, image_of, absent, policy.k)
-        for support, image in weakest:
-            largest = support if largest is None else min(largest, support)
-            if support < policy.k:
-                labels = tuple(rows.labels[label] for label in image)
-                shown = "{" + ", ".join(labels) + "}"
-                findings.say(
-                    "privacy",
-                    f"{shown} is supported by {support}, fewer than k = {policy.k}",
-                    itemset=labels,
-                    support=support,
-                    constraint=family.title,
-                )
-    return largest
+            weakness = _weakness_of_all(family, released, image_of, policy.k)
+        least, weak, n_weak = weakness
+        if least:
+            limits.append(least)
+        for support, image in weak:
+            labels = tuple(released.vocabulary[label] for label in image)
+            shown = "{" + ", ".join(labels) + "}"
+            findings.say(
+                "privacy",
+                f"{shown} is supported by {support}, fewer than k = {policy.k}",
+                itemset=labels,
+                support=support,
+                constraint=family.title,
+            )
+        findings.more("privacy", n_weak - len(weak))
+    return min(limits, default=None)
 
 
-Weakest = Iterator[tuple[int, tuple[int, ...]]]
+# Of one family: the largest k it allows (0 when any k), the first sets that fewer than k support,
+# with their supports, and how many there are.
+Weakness = tuple[int, list[tuple[int, tuple[int, ...]]], int]
 
 
-def _weakest_of_rows(released: Transactions) -> Weakest:
-    """Yield the released rows that no other contains, with their support: what Pgen is about.
+def _weakness_of_rows(released: Transactions, k: int) -> Weakness:
+    """Look at the released rows that no other contains: these are what Pgen is about.
 
     Every part of every transaction is supported by k exactly when each released row is, and a row
     that another contains is supported by whoever supports that one. This holds for any k, while
     the maximal infrequent itemsets of the original, which Pgen protects, depend on it.
     """
-    for row in maximal_rows(released).tolist():
-        yield int(released.counts[row]), tuple(released.row(row).tolist())
+    rows = maximal_rows(released)
+    counts = released.counts[rows]
+    weak = rows[counts < k]
+    listed = [(int(released.counts[r]), tuple(released.row(r).tolist())) for r in weak[:LISTED]]
+    return int(counts.min(initial=counts.max(initial=0))), listed, len(weak)
 
 
-def _weakest_of_itemsets(
-    family: BoundItemsets, rows: _Released, image_of: NDArray[np.int64], absent: int
-) -> Weakest:
-    """Yield, for each distinct image, the largest k it allows and the part that sets it.
+def _weakness_of_itemsets(
+    family: BoundItemsets, released: Transactions, image_of: NDArray[np.int64], k: int
+) -> Weakness:
+    """Look at each distinct image.
 
-    That k is the support of the image, or if nobody supports it the least support among the parts
-    that somebody supports: these are the subsets of what single rows share with the image.
+    The largest k it allows is its support, or if nobody supports it the least support among its
+    parts that somebody supports: these are the subsets of what single rows share with the image.
     """
+    absent = released.n_items
     images: dict[tuple[int, ...], None] = {}
     for index in range(family.n_constraints):
         held = set(image_of[family.itemset(index)].tolist()) - {-1}
-        images[tuple(sorted(held))] = None
-    for image in images:
-        present = tuple(label for label in image if label != absent)
-        if not present:
-            continue
-        if len(present) == len(image) and (support := rows.support(image)):
-            yield support, image
-            continue
-        some = np.unique(np.concatenate([rows.holders[label] for label in present]))
-        table = rows.rows[some][:, list(present)].toarray().astype(bool)
-        shares = {
-            tuple(label for label, held in zip(present, row, strict=True) if held)
-            for row in np.unique(table, axis=0).tolist()
-        }
-        yield min((rows.support(share), share) for share in shares if share)
+        if held:
+            images[tuple(sorted(held))] = None
+    unsupported = [image for image in images if image[-1] == absent]
+    supported = [image for image in images if image[-1] != absent]
+    limits: list[tuple[int, tuple[int, ...]]] = []
+    for image, support in zip(supported, _supports(released, supported, k), strict=True):
+        if support:
+            limits.append((support, image))
+        else:
+            unsupported.append(image)
+    for image in unsupported:
+        shares = _shares(released, [label for label in image if label != absent])
+        limits += zip(_supports(released, shares, k), shares, strict=True)
+    weak = [(support, image) for support, image in limits if support < k]
+    return min((support for support, _ in limits), default=0), weak[:LISTED], len(weak)
 
 
-def _weakest_of_all(
-    family: BoundAllItemsets, rows: _Released, image_of: NDArray[np.int64], absent: int, k: int
-) -> Weakest:
-    """Yield the least supported of the sets of up to m linkable labels that somebody supports.
+def _supports(released: Transactions, images: list[tuple[int, ...]], k: int) -> list[int]:
+    ends = np.cumsum([0, *map(len, images)])
+    codes = np.array([label for image in images for label in image], np.int32)
+    rows = (released.offsets, released.codes, released.counts)
+    return [int(support) for support in image_supports(*rows, ends, codes, k)]
+
+
+def _shares(released: Transactions, image: list[int]) -> list[tuple[int, ...]]:
+    """Return what single rows share with an image, each distinct non-empty share once."""
+    wanted = np.zeros(released.n_items, bool)
+    wanted[image] = True
+    rows = np.repeat(np.arange(released.n_distinct), released.lengths)
+    inside = wanted[released.codes]
+    rows, codes = rows[inside], released.codes[inside]
+    ends = np.flatnonzero(np.diff(rows, append=-1)) + 1
+    return sorted({tuple(part.tolist()) for part in np.split(codes, ends[:-1]) if len(part)})
+
+
+def _weakness_of_all(
+    family: BoundAllItemsets, released: Transactions, image_of: NDArray[np.int64], k: int
+) -> Weakness:
+    """Look at the sets of up to m linkable labels that somebody supports.
 
     Every m-itemset is satisfied for k exactly when each set of at most m linkable labels is
     supported by nobody or by at least k: each such set is part of the image of an m-itemset.
     """
-    linkable = np.unique(image_of[family.linkable])
-    linkable = linkable[(linkable >= 0) & (linkable != absent)]
-    if not len(linkable) or family.m == 0:
-        return
-    matrix = rows.rows[:, linkable]
-    yield from _weakest_sets(matrix, rows.counts, linkable, (), family.m, k)
-
-
-def _weakest_sets(
-    matrix: Any,
-    counts: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    prefix: tuple[int, ...],
-    m: int,
-    k: int,
-) -> Weakest:
-    """Yield sets of the prefix and up to m more labels, in the rows that hold the prefix.
-
-    Of each matrix product, the least supported set and every one that fewer than k support.
-    """
-    supports = counts @ matrix  # (labels,)
-    supported = np.flatnonzero(supports)
-    for place in _weakest_places(supports[supported], k):
-        column = supported[place]
-        yield int(supports[column]), (*prefix, int(labels[column]))
-    if m == 2:
-        weighted = matrix.multiply(counts[:, None]).tocsr()
-        pairs = (matrix.T @ weighted).tocoo()  # (labels, labels): support of each pair
-        upper = pairs.row < pairs.col
-        support, one, other = pairs.data[upper], pairs.row[upper], pairs.col[upper]
-        for place in _weakest_places(support, k):
-            pair = int(labels[one[place]]), int(labels[other[place]])
-            yield int(support[place]), (*prefix, *pair)
-    elif m > 2:
-        columns = matrix.tocsc()
-        for column in supported.tolist():
-            held = columns.indices[columns.indptr[column] : columns.indptr[column + 1]]
-            inside = matrix[held][:, column + 1 :]
-            some = np.flatnonzero(np.diff(inside.tocsc().indptr))
-            yield from _weakest_sets(
-                inside[:, some],
-                counts[held],
-                labels[column + 1 :][some],
-                (*prefix, int(labels[column])),
-                m - 1,
-                k,
-            )
-
-
-def _weakest_places(supports: NDArray[Any], k: int) -> NDArray[np.int64]:
-    """Return where supports are below k; where the least is, if none is."""
-    below = np.flatnonzero(supports < k)
-    return below if len(below) or not len(supports) else np.array([supports.argmin()])
+    allowed = np.zeros(released.n_items + 1, np.uint8)  # the last is the absent label
+    allowed[image_of[family.linkable & (image_of >= 0)]] = True
+    return weakest_sets(
+        released.offsets, released.codes, released.counts, allowed[:-1], family.m, k, LISTED
+    )
 
 
 # -- utility ------------------------------------------------------------------------------------

@@ -1,0 +1,61 @@
+"""The slow, obvious twins of the compiled counts: every set written out."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["image_supports", "weakest_sets"]
+
+Ints = NDArray[np.integer[Any]]
+
+
+def weakest_sets(
+    offsets: Ints, codes: Ints, counts: Ints, allowed: NDArray[np.uint8], m: int, k: int, limit: int
+) -> tuple[int, list[tuple[int, tuple[int, ...]]], int]:
+    """Look at every set of at most m allowed labels that somebody supports.
+
+    Returns
+    -------
+    least : the smallest support; 0 when there is no such set
+    weak : (support, set) of those supported by fewer than k, in lexicographic order, the first
+        `limit` of them
+    n_weak : how many there are
+
+    >>> rows = np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([1, 2])
+    >>> weakest_sets(*rows, np.ones(2, np.uint8), m=2, k=2, limit=9)
+    (1, [(1, (0, 1)), (1, (1,))], 2)
+    """
+    supports: dict[tuple[int, ...], int] = {}
+    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
+        row = [code for code in codes[start:stop].tolist() if allowed[code]]
+        for size in range(1, m + 1):
+            for labels in combinations(row, size):
+                supports[labels] = supports.get(labels, 0) + count
+    weak = sorted((labels, support) for labels, support in supports.items() if support < k)
+    listed = [(support, labels) for labels, support in weak[:limit]]
+    return min(supports.values(), default=0), listed, len(weak)
+
+
+def image_supports(
+    offsets: Ints, codes: Ints, counts: Ints, image_offsets: Ints, image_codes: Ints, k: int
+) -> NDArray[np.int64]:
+    """Return the support of each image: exactly, unless it is neither below k nor the least.
+
+    Then it is at least k and at least the smallest support there is.
+    """
+    rows = [set(codes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
+    return np.array(
+        [
+            sum(
+                count
+                for row, count in zip(rows, counts.tolist(), strict=True)
+                if row.issuperset(image_codes[start:stop].tolist())
+            )
+            for start, stop in pairwise(image_offsets.tolist())
+        ],
+        np.int64,
+    )

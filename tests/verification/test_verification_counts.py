@@ -1,0 +1,49 @@
+"""The compiled counts against their twins."""
+
+import random
+
+import numpy as np
+import pytest
+
+from overcoat.data.transactions import Transactions
+from overcoat.verification import compiled, reference
+
+
+def random_data(rng: random.Random) -> Transactions:
+    n_items = rng.randint(1, 12)
+    return Transactions.of(
+        {str(rng.randint(1, n_items)) for _ in range(rng.randint(0, 8))}
+        for _ in range(rng.randint(0, 60))
+    )
+
+
+@pytest.mark.parametrize("m", [0, 1, 2, 3, 4, 5])
+def test_weakest_sets(m: int) -> None:
+    rng = random.Random(m)
+    for _ in range(150):
+        data = random_data(rng)
+        allowed = np.array([rng.random() < 0.8 for _ in range(data.n_items)], np.uint8)
+        arguments = (data.offsets, data.codes, data.counts, allowed, m)
+        k, limit = rng.randint(1, 12), rng.choice([0, 3, 10_000])
+        expected = reference.weakest_sets(*arguments, k, limit)
+        assert compiled.weakest_sets(*arguments, k, limit) == expected
+
+
+def test_image_supports() -> None:
+    rng = random.Random(0)
+    for _ in range(300):
+        data = random_data(rng)
+        images = [
+            sorted(rng.sample(range(data.n_items), rng.randint(1, min(3, data.n_items))))
+            for _ in range(rng.randint(0, 9) if data.n_items else 0)
+        ]
+        ends = np.cumsum([0, *map(len, images)])
+        codes = np.array([code for image in images for code in image], np.int32)
+        arguments = (data.offsets, data.codes, data.counts, ends, codes)
+        k = rng.randint(1, 12)
+        exact = reference.image_supports(*arguments, k)
+        found = compiled.image_supports(*arguments, k)
+        least = min((support for support in exact.tolist() if support), default=0)
+        for support, other in zip(exact.tolist(), found.tolist(), strict=True):
+            assert support == other or (k <= other < support and other >= least)
+        assert min((support for support in found.tolist() if support), default=0) == least
