@@ -1,7 +1,8 @@
 """Verification by the definitions, apart from the algorithms.
 
 Shares no code with `algorithms` or `kernels`: it takes the original, the released rows, the mapping
-and the policy, and works out by its own means whether everything holds. A release exists only when this says so.
+and the policy, and works out by its own means whether everything holds. A release exists only when
+this says so.
 """
 
 from __future__ import annotations
