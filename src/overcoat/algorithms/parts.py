@@ -14,7 +14,7 @@ __all__ = ["worst_part"]
 
 
 def worst_part(
-    table: NDArray[np.uint8], counts: NDArray[np.int64], k: int
+    patterns: NDArray[np.uint8], counts: NDArray[np.int64], k: int
 ) -> tuple[int, ...] | None:
     """Return the violated part of largest support, as column numbers; None if no part is violated.
 
@@ -22,17 +22,14 @@ def worst_part(
 
     Parameters
     ----------
-    table : (rows, |J|), which groups of J each row holds
-    counts : (rows,), how many transactions each row stands for
+    patterns : (n, |J|), the different shares that rows have of J, as 0/1 over its groups
+    counts : (n,), how many transactions have each
 
-    >>> table = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 1]], np.uint8)
-    >>> worst_part(table, np.array([1, 3, 2]), k=3)
+    >>> patterns = np.array([[1, 0, 1], [1, 1, 0]], np.uint8)
+    >>> worst_part(patterns, np.array([5, 1]), k=3)
     (0, 1)
     """
-    distinct, inverse = np.unique(table, axis=0, return_inverse=True)
-    weights = np.zeros(len(distinct), np.int64)
-    np.add.at(weights, inverse.reshape(-1), counts)
-    if not _any_violated(distinct, weights, k):
+    if not _any_violated(patterns, counts, k):
         return None
     best: tuple[int, tuple[int, ...]] = (0, ())
 
@@ -40,9 +37,9 @@ def worst_part(
         # Parts are met in lexicographic order. A part below k needs no extension: a larger part
         # has no more support and comes later. Nothing beats the first of support k - 1.
         nonlocal best
-        for column in range(prefix[-1] + 1 if prefix else 0, table.shape[1]):
-            holding = rows[distinct[rows, column] > 0]
-            support = int(weights[holding].sum())
+        for column in range(prefix[-1] + 1 if prefix else 0, patterns.shape[1]):
+            holding = rows[patterns[rows, column] > 0]
+            support = int(counts[holding].sum())
             if support >= k:
                 extend((*prefix, column), holding)
             elif support > best[0]:
@@ -50,17 +47,17 @@ def worst_part(
             if best[0] == k - 1:
                 return
 
-    extend((), np.arange(len(distinct)))
+    extend((), np.arange(len(patterns)))
     return best[1]
 
 
-def _any_violated(distinct: NDArray[np.uint8], weights: NDArray[np.int64], k: int) -> bool:
+def _any_violated(patterns: NDArray[np.uint8], counts: NDArray[np.int64], k: int) -> bool:
     """Whether some row's share of J is supported by fewer than k."""
-    bits = distinct.astype(np.float32)
+    bits = patterns.astype(np.float32)
     sizes = bits.sum(axis=1)
     for start in range(0, len(bits), 256):
         chunk = bits[start : start + 256]
         contains = chunk @ bits.T == sizes[start : start + 256, None]  # (chunk, rows)
-        if ((contains @ weights < k) & (sizes[start : start + 256] > 0)).any():
+        if ((contains @ counts < k) & (sizes[start : start + 256] > 0)).any():
             return True
     return False

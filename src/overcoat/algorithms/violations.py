@@ -103,11 +103,13 @@ class ItemsetFinder:
     def _evaluate(self, which: NDArray[np.int64]) -> None:
         family = self._family
         found = self._grouping.supports(family.offsets, family.codes, which, self._k)
+        # What has not changed is in the heap still, unless it was taken out as clear.
+        news = (found != self._support[which]) | self._clear[which]
         self._support[which] = found
         self._clear[which] = False
         self._open[which[found >= self._k]] = False
-        below = found < self._k
-        for support, index in zip(found[below].tolist(), which[below].tolist(), strict=True):
+        news &= found < self._k
+        for support, index in zip(found[news].tolist(), which[news].tolist(), strict=True):
             heappush(self._heap, (-support, index))
 
     def _is_violated(self, index: int) -> bool:

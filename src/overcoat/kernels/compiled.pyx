@@ -24,6 +24,11 @@ cdef struct Level:
     int64_t capacity
 
 
+cdef int compare_groups(const void* one, const void* other) noexcept nogil:
+    cdef int32_t x = (<int32_t*> one)[0], y = (<int32_t*> other)[0]
+    return (x > y) - (x < y)
+
+
 cdef struct Pair:
     int64_t support
     int32_t other
@@ -279,9 +284,10 @@ cdef class Grouping(Partners):
 
         # Bucket the rows by group: n_rows becomes the end of each group's bucket.
         self._reserve_bucket(depth, entries)
-        groups = np.sort(np.asarray(<int32_t[:n_seen]> level.seen)) if n_seen else ()
+        qsort(level.seen, n_seen, sizeof(int32_t), compare_groups)
         entries = 0
-        for group in groups:
+        for i in range(n_seen):
+            group = level.seen[i]
             entries += level.n_rows[group]
             level.n_rows[group] = <int32_t> (entries - level.n_rows[group])
         for i in range(n_rows):
@@ -293,7 +299,8 @@ cdef class Grouping(Partners):
                 level.bucket[level.n_rows[group]] = row
                 level.n_rows[group] += 1
         start = 0
-        for group in groups:
+        for i in range(n_seen):
+            group = level.seen[i]
             entries = level.n_rows[group]
             support = level.together[group]
             level.together[group] = 0

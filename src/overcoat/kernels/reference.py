@@ -101,13 +101,19 @@ class Grouping:
         )
 
     def projections(self, groups: Ints) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the rows that hold any of `groups`, as 0/1 over them, and their counts."""
+        """Return what rows hold of `groups`, as 0/1 over them, and how many hold just that.
+
+        Rows that hold none of them are left out; patterns come in lexicographic order.
+        """
         holders = [self._rows[int(group)] for group in groups]
-        rows = sorted(set.union(set(), *holders))
-        table = [[row in holder for holder in holders] for row in rows]
+        counts: dict[tuple[bool, ...], int] = {}
+        for row in set.union(set(), *holders):
+            pattern = tuple(row in holder for holder in holders)
+            counts[pattern] = counts.get(pattern, 0) + self._counts[row]
+        patterns = sorted(counts)
         return (
-            np.array(table, np.uint8).reshape(len(rows), len(holders)),
-            np.array([self._counts[row] for row in rows], np.int64),
+            np.array(patterns, np.uint8).reshape(len(patterns), len(holders)),
+            np.array([counts[pattern] for pattern in patterns], np.int64),
         )
 
     def violations(

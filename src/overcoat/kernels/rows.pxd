@@ -1,13 +1,14 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 cdef enum:
     # A row in `_rows`: this many numbers, then its items.
-    LENGTH, COUNT, MARK, HEAD
+    LENGTH, COUNT, NUMBER, HEAD
 
 cdef class Rows:
     cdef:
         Py_ssize_t n_items
-        int32_t[::1] _rows              # all rows: length, count, mark, items that stand for groups
+        int32_t[::1] _rows              # all rows: length, count, number, items that stand for groups
+        int32_t[::1] _row_start         # by number
         int64_t[::1] _holder_start      # items -> the rows in which they stand for their group
         int32_t[::1] _holder_length
         int32_t[::1] _holders           # where in `_rows` these rows start
@@ -19,14 +20,23 @@ cdef class Rows:
         int64_t[::1] _n_group_rows
         # utility blocks
         int32_t[::1] _block_of, _block_alive
+        # the rows of some groups as bits, by number; NULL where not needed so far
+        uint64_t** _bits
+        int64_t _n_words
         # scratch: a mark is valid when it equals the stamp
         int32_t _stamp
-        int32_t[::1] _mark, _position
+        int64_t _n_groups, _next_look   # look for equal rows when so many groups are left
+        int32_t[::1] _mark, _row_mark, _position, _wanted
         int64_t[::1] _together          # zero between uses
         int32_t[::1] _seen
 
+    cdef int _fill(self, offsets, codes, counts) except -1
+    cdef int _look_for_equal_rows(self) except -1
     cdef int32_t _count_together(self, int32_t group) noexcept nogil
-    cdef int64_t _marked_support(
-        self, int32_t rarest, int32_t n_groups, int64_t limit) noexcept nogil
+    cdef int64_t _support_of(self, int32_t* groups, int32_t n, int64_t limit) except -1 nogil
+    cdef int64_t _support_by_rows(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil
+    cdef int64_t _support_by_bits(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil
+    cdef bint _make_bits(self, int32_t group) noexcept nogil
+    cdef void _drop_bits(self, int32_t group) noexcept nogil
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil
     cdef void _drop(self, int32_t row, int32_t item) noexcept nogil

@@ -2,64 +2,67 @@
 # cython: initializedcheck=False
 """The rows of the compiled kernels, and how merging changes them.
 
-A row is a run of `_rows`: its length, its count, a mark, and one *item* for each group it holds,
+A row is a run of `_rows`: its length, its count, its number, and one *item* for each group it holds,
 the item's group being `_group[item]`; all in one place, because rows are visited in no order and
 each visit should cost one look at memory. The other way round, each item has a slice of `_holders`:
 the rows in which it stands for its group. A merge relabels items and visits only the rows of the
 smaller group: where the row holds the other group too, one of the two items goes. So the rows of a
-group are the holders of its items, no list is ever copied, and the slices only shrink.
+group are the holders of its items, no list is ever copied, and the slices only shrink. From time to
+time rows that have become equal are brought together.
+
+Supports of sets whose rarest group is not rare are counted on bits, one for each row; the others on
+the rows of that group.
 """
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from overcoat.data.native import canonical_rows
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+from libc.stdlib cimport calloc, free
+
+cdef extern from *:
+    int lowest_bit "__builtin_ctzll" (unsigned long long) noexcept nogil
 
 cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
+cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
 
 
 cdef class Rows:
     """Rows, groups, supports; see `overcoat.kernels.reference.Grouping`."""
 
-    def __init__(self, offsets, codes, counts, block_of):
-        cdef:
-            Py_ssize_t n_items = len(block_of), n_rows = len(counts), row, item
-            const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
-            const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
-            const int64_t[::1] count = np.ascontiguousarray(counts, np.int64)
-            int64_t j, at = 0, size = len(codes) + HEAD * n_rows
-        if size >= 1 << 31 or int(np.sum(counts)) >= 1 << 31:
-            raise OverflowError("more than 2^31 items in distinct rows, or transactions")
-        per_item = np.bincount(codes, minlength=n_items)[:n_items]
-        self.n_items = n_items
-        self._rows = np.empty(size, np.int32)
-        self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
-        self._holder_length = np.zeros(n_items, np.int32)
-        self._holders = np.empty(len(codes), np.int32)
-        self._support = np.zeros(n_items, np.int64)
-        with nogil:
-            for row in range(n_rows):
-                self._rows[at + LENGTH] = <int32_t> (start[row + 1] - start[row])
-                self._rows[at + COUNT] = <int32_t> count[row]
-                self._rows[at + MARK] = 0
-                for j in range(start[row], start[row + 1]):
-                    item = items[j]
-                    self._rows[at + HEAD + j - start[row]] = <int32_t> item
-                    self._holders[self._holder_start[item] + self._holder_length[item]] = (
-                        <int32_t> at)
-                    self._holder_length[item] += 1
-                    self._support[item] += count[row]
-                at += HEAD + start[row + 1] - start[row]
+    def __cinit__(self, offsets, codes, counts, block_of, *more):
+        self._bits = <uint64_t**> calloc(max(len(block_of), 1), sizeof(uint64_t*))
+        if self._bits == NULL:
+            raise MemoryError
 
+    def __dealloc__(self):
+        if self._bits != NULL:
+            for item in range(self.n_items):
+                free(self._bits[item])
+            free(self._bits)
+
+    def __init__(self, offsets, codes, counts, block_of):
+        cdef Py_ssize_t n_items = len(block_of)
+        if len(codes) + HEAD * len(counts) >= 1 << 31 or int(np.sum(counts)) >= 1 << 31:
+            raise OverflowError("more than 2^31 items in distinct rows, or transactions")
+        self.n_items = n_items
+        self._fill(offsets, codes, counts)
+        self._support = np.bincount(
+            codes, np.repeat(counts, np.diff(offsets)), n_items).astype(np.int64)
+        self._n_groups, self._next_look = n_items, n_items // 2
         self._group = np.arange(n_items, dtype=np.int32)
         self._size = np.ones(n_items, np.int32)
         self._next = np.full(n_items, -1, np.int32)
         self._tail = np.arange(n_items, dtype=np.int32)
-        self._n_group_rows = np.array(per_item, np.int64)
+        self._n_group_rows = np.asarray(self._holder_length).astype(np.int64)
         self._block_of = np.array(block_of, np.int32)
         self._block_alive = np.bincount(block_of).astype(np.int32)
         self._stamp = 0
         self._mark = np.zeros(n_items, np.int32)
         self._position = np.zeros(n_items, np.int32)
+        self._wanted = np.zeros(n_items, np.int32)
         self._together = np.zeros(n_items, np.int64)
         self._seen = np.zeros(n_items, np.int32)
 
@@ -118,17 +121,8 @@ cdef class Rows:
 
     def support(self, groups):
         """Return the number of transactions with all these groups (at least one is given)."""
-        cdef const int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
-        cdef int32_t rarest = wanted[0]
-        cdef Py_ssize_t i
-        if wanted.shape[0] == 1:
-            return self._support[rarest]
-        self._stamp += 1
-        for i in range(wanted.shape[0]):
-            self._mark[wanted[i]] = self._stamp
-            if self._n_group_rows[wanted[i]] < self._n_group_rows[rarest]:
-                rarest = wanted[i]
-        return self._marked_support(rarest, <int32_t> wanted.shape[0], NO_LIMIT)
+        cdef int32_t[::1] wanted = np.array(groups, np.int32)
+        return self._support_of(&wanted[0], <int32_t> wanted.shape[0], NO_LIMIT)
 
     def supports(self, offsets, codes, which, int64_t limit):
         """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
@@ -139,29 +133,25 @@ cdef class Rows:
             int64_t[::1] out = np.empty(chosen.shape[0], np.int64)
             Py_ssize_t i
             int64_t position
-            int32_t group, rarest, n_groups
+            int32_t group, n_groups
         with nogil:
             for i in range(chosen.shape[0]):
                 self._stamp += 1
-                rarest, n_groups = -1, 0
+                n_groups = 0
                 for position in range(starts[chosen[i]], starts[chosen[i] + 1]):
                     group = self._group[items[position]]
-                    if group < 0 or self._mark[group] == self._stamp:
-                        continue
-                    self._mark[group] = self._stamp
-                    n_groups += 1
-                    if rarest < 0 or self._n_group_rows[group] < self._n_group_rows[rarest]:
-                        rarest = group
+                    if group >= 0 and self._mark[group] != self._stamp:
+                        self._mark[group] = self._stamp
+                        self._wanted[n_groups] = group
+                        n_groups += 1
                 if n_groups == 0:
                     out[i] = limit
-                elif n_groups == 1:
-                    out[i] = min(self._support[rarest], limit)
                 else:
-                    out[i] = min(self._marked_support(rarest, n_groups, limit), limit)
+                    out[i] = min(self._support_of(&self._wanted[0], n_groups, limit), limit)
         return np.asarray(out)
 
     def projections(self, groups):
-        """Return the rows that hold any of `groups`, as 0/1 over them, and their counts."""
+        """Return what rows hold of `groups`, as 0/1 over them, and how many hold just that."""
         cdef:
             const int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
             Py_ssize_t n = wanted.shape[0], i, found = 0
@@ -179,8 +169,8 @@ cdef class Rows:
                 for j in range(self._holder_start[item],
                                self._holder_start[item] + self._holder_length[item]):
                     row = self._holders[j]
-                    if self._rows[row + MARK] != self._stamp:
-                        self._rows[row + MARK] = self._stamp
+                    if self._row_mark[self._rows[row + NUMBER]] != self._stamp:
+                        self._row_mark[self._rows[row + NUMBER]] = self._stamp
                         rows[found] = row
                         found += 1
                 item = self._next[item]
@@ -194,7 +184,10 @@ cdef class Rows:
                 group = self._group[self._rows[j]]
                 if self._mark[group] == self._stamp:
                     bits[i, self._position[group]] = 1
-        return table, np.asarray(self._rows)[ordered + COUNT].astype(np.int64)
+        patterns, inverse = np.unique(table, axis=0, return_inverse=True)
+        counts = np.asarray(self._rows)[ordered + COUNT]
+        totals = np.bincount(inverse.reshape(-1), counts, len(patterns)).astype(np.int64)
+        return patterns, totals
 
     # -- changing -------------------------------------------------------------------------
 
@@ -222,6 +215,12 @@ cdef class Rows:
             item = self._next[item]
 
         kept, gone = min(one, other), max(one, other)
+        if self._bits[kept] != NULL and self._bits[gone] != NULL:
+            for j in range(self._n_words):
+                self._bits[kept][j] |= self._bits[gone][j]
+        else:
+            self._drop_bits(kept)
+        self._drop_bits(gone)
         item = gone
         while item >= 0:
             self._group[item] = kept
@@ -232,12 +231,16 @@ cdef class Rows:
         self._support[kept] += self._support[gone] - overlap
         self._n_group_rows[kept] += self._n_group_rows[gone]
         self._block_alive[self._block_of[kept]] -= 1
+        self._n_groups -= 1
+        if self._n_groups <= self._next_look:
+            self._look_for_equal_rows()
         return kept
 
     def suppress(self, int32_t group):
         """Remove a group, with all its items."""
         cdef int32_t item = group
         cdef int64_t j
+        self._drop_bits(group)
         while item >= 0:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
@@ -246,31 +249,178 @@ cdef class Rows:
             self._group[item] = -1
             item = self._next[item]
         self._block_alive[self._block_of[group]] -= 1
+        self._n_groups -= 1
 
     # -- helpers --------------------------------------------------------------------------
 
-    cdef int64_t _marked_support(
-        self, int32_t rarest, int32_t n_groups, int64_t limit
+    cdef int _fill(self, offsets, codes, counts) except -1:
+        """Lay out the rows, and who holds what."""
+        cdef:
+            Py_ssize_t n_rows = len(counts), row
+            const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+            const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+            const int64_t[::1] count = np.ascontiguousarray(counts, np.int64)
+            int64_t j, at = 0
+            int32_t item
+        per_item = np.bincount(codes, minlength=self.n_items)[:self.n_items]
+        self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
+        self._row_start = np.empty(n_rows, np.int32)
+        self._row_mark = np.zeros(n_rows, np.int32)
+        self._n_words = (n_rows + 63) // 64
+        for item in range(self.n_items):
+            self._drop_bits(item)
+        self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
+        self._holder_length = np.zeros(self.n_items, np.int32)
+        self._holders = np.empty(len(codes), np.int32)
+        with nogil:
+            for row in range(n_rows):
+                self._row_start[row] = <int32_t> at
+                self._rows[at + LENGTH] = <int32_t> (start[row + 1] - start[row])
+                self._rows[at + COUNT] = <int32_t> count[row]
+                self._rows[at + NUMBER] = <int32_t> row
+                for j in range(start[row], start[row + 1]):
+                    item = items[j]
+                    self._rows[at + HEAD + j - start[row]] = item
+                    self._holders[self._holder_start[item] + self._holder_length[item]] = (
+                        <int32_t> at)
+                    self._holder_length[item] += 1
+                at += HEAD + start[row + 1] - start[row]
+        return 0
+
+    cdef int _look_for_equal_rows(self) except -1:
+        """Bring rows that have become equal together, if that makes them much fewer.
+
+        Looked for when half of the groups are gone, later if there was little to find.
+        """
+        cdef:
+            Py_ssize_t n_rows = self._row_start.shape[0], row
+            int64_t e, at, n_entries = 0
+            uint64_t[::1] value = np.random.default_rng(0).integers(
+                1 << 63, size=self.n_items, dtype=np.uint64)
+            uint64_t[::1] hashed = np.zeros(n_rows, np.uint64)
+        with nogil:
+            for row in range(n_rows):
+                at = self._row_start[row]
+                n_entries += self._rows[at + LENGTH]
+                for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
+                    hashed[row] += value[self._group[self._rows[e]]]
+        # Only a guess at how many differ: what is equal is settled by canonical_rows.
+        distinct = np.asarray(hashed)
+        distinct.sort()
+        n_distinct = 1 + np.count_nonzero(distinct[1:] != distinct[:-1])
+        if n_distinct > 0.8 * n_rows:
+            self._next_look = self._n_groups // 4
+            return 0
+        self._next_look = self._n_groups // 2
+        offsets = np.empty(n_rows + 1, np.int64)
+        codes = np.empty(n_entries, np.int32)
+        counts = np.empty(n_rows, np.int64)
+        cdef int64_t[::1] end = offsets, count = counts
+        cdef int32_t[::1] groups = codes
+        with nogil:
+            n_entries = 0
+            end[0] = 0
+            for row in range(n_rows):
+                at = self._row_start[row]
+                count[row] = self._rows[at + COUNT]
+                for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
+                    groups[n_entries] = self._group[self._rows[e]]
+                    n_entries += 1
+                end[row + 1] = n_entries
+        offsets, codes, counts, _ = canonical_rows(offsets, codes, counts)
+        self._fill(offsets, codes, counts)  # the first item of a group now stands for all of it
+        self._n_group_rows = np.asarray(self._holder_length).astype(np.int64)
+        return 0
+
+    cdef int64_t _support_of(
+        self, int32_t* groups, int32_t n, int64_t limit
+    ) except -1 nogil:
+        """Return the support of some distinct groups, or something not below limit."""
+        cdef int32_t i, j, group
+        if n == 1:
+            return self._support[groups[0]]
+        for i in range(1, n):  # the rarest first
+            group = groups[i]
+            j = i
+            while j > 0 and self._n_group_rows[groups[j - 1]] > self._n_group_rows[group]:
+                groups[j] = groups[j - 1]
+                j -= 1
+            groups[j] = group
+        if self._n_group_rows[groups[0]] * RARE < self._row_start.shape[0]:
+            return self._support_by_rows(groups, n, limit)
+        for i in range(n):
+            if not self._make_bits(groups[i]):
+                with gil:
+                    raise MemoryError
+        return self._support_by_bits(groups, n, limit)
+
+    cdef int64_t _support_by_rows(
+        self, int32_t* groups, int32_t n, int64_t limit
     ) noexcept nogil:
-        """Count the rows with all marked groups, looking only at those of one; stop at limit."""
-        cdef int32_t item = rarest, row, length, hits
+        """Count the rows of the first group that hold the others too; stop at limit."""
+        cdef int32_t item = groups[0], row, length, hits, i
         cdef int64_t j, e, total = 0
+        self._stamp += 1
+        for i in range(n):
+            self._mark[groups[i]] = self._stamp
         while item >= 0:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 row = self._holders[j]
                 length = self._rows[row + LENGTH]
-                if length < n_groups:
+                if length < n:
                     continue
                 hits = 0
                 for e in range(row + HEAD, row + HEAD + length):
                     hits += self._mark[self._group[self._rows[e]]] == self._stamp
-                if hits == n_groups:
+                if hits == n:
                     total += self._rows[row + COUNT]
                     if total >= limit:
                         return total
             item = self._next[item]
         return total
+
+    cdef int64_t _support_by_bits(
+        self, int32_t* groups, int32_t n, int64_t limit
+    ) noexcept nogil:
+        """Count the rows whose bit is set for every group; stop at limit."""
+        cdef int64_t word, total = 0
+        cdef int32_t i
+        cdef uint64_t left
+        for word in range(self._n_words):
+            left = self._bits[groups[0]][word]
+            i = 1
+            while left and i < n:
+                left &= self._bits[groups[i]][word]
+                i += 1
+            while left:
+                total += self._rows[
+                    self._row_start[64 * word + lowest_bit(left)] + COUNT]
+                left &= left - 1
+            if total >= limit:
+                return total
+        return total
+
+    cdef bint _make_bits(self, int32_t group) noexcept nogil:
+        """Make the bits of a group unless they are there; False when memory ran out."""
+        cdef int32_t item = group, number
+        cdef int64_t j
+        if self._bits[group] != NULL:
+            return True
+        self._bits[group] = <uint64_t*> calloc(self._n_words, sizeof(uint64_t))
+        if self._bits[group] == NULL:
+            return False
+        while item >= 0:
+            for j in range(self._holder_start[item],
+                           self._holder_start[item] + self._holder_length[item]):
+                number = self._rows[self._holders[j] + NUMBER]
+                self._bits[group][number >> 6] |= <uint64_t> 1 << (number & 63)
+            item = self._next[item]
+        return True
+
+    cdef void _drop_bits(self, int32_t group) noexcept nogil:
+        free(self._bits[group])
+        self._bits[group] = NULL
 
     cdef int32_t _count_together(self, int32_t group) noexcept nogil:
         """Fill `_together` with the support of `group` and each group it meets, itself too.
