@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from overcoat._version import __version__
 from overcoat.data.io.text import read_text
-from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.data.native import canonical_rows
+from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import MappingError, Problem
 
@@ -168,20 +169,20 @@ class Mapping:
                 Problem(f"item {item!r} of the data is not in the mapping", self.file)
                 for item in unknown
             )
-        builder = TransactionsBuilder(keep_order=True)
+        # The labels of items that occur occur too, so these are the vocabulary of the release.
         label_of = [self._label_of.get(item) for item in data.vocabulary]
-        code_of = np.array([-1 if x is None else builder.code(x) for x in label_of], np.int64)
-        recoded = code_of[data.codes]  # (occurrences,)
+        vocabulary = Vocabulary(label for label in label_of if label is not None)
+        codes = [-1 if label is None else vocabulary.code(label) for label in label_of]
+        recoded = np.array(codes, np.int32)[data.codes]  # (occurrences,)
         kept = recoded >= 0
-        offsets = np.concatenate([[0], np.cumsum(kept)])[data.offsets]
-        builder.add_rows(offsets, recoded[kept])
-        published = builder.build()  # positions: the published row of each distinct row
-        became = published.positions
-        assert became is not None
-        counts = np.zeros(published.n_distinct, np.int64)
-        np.add.at(counts, became, data.counts)
+        if not kept.all():
+            ends = np.concatenate([[0], np.cumsum(kept)])[data.offsets]
+            recoded = recoded[kept]
+        else:
+            ends = data.offsets
+        offsets, released, counts, became = canonical_rows(ends, recoded, data.counts)
         positions = None if data.positions is None else became[data.positions]
-        return replace(published, counts=counts, positions=positions, layout=data.layout)
+        return Transactions(vocabulary, offsets, released, counts, positions, data.layout)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -103,3 +103,10 @@ def test_contained_rows(rows: list[list[int]], spread: int) -> None:
     assert np.array_equal(
         compiled.contained_rows(offsets, codes), reference.contained_rows(offsets, codes)
     )
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(rows_of_codes)
+def test_item_supports(rows: list[list[int]]) -> None:
+    arguments = (*arrays(rows), np.arange(len(rows)), 8)
+    assert np.array_equal(compiled.item_supports(*arguments), reference.item_supports(*arguments))

@@ -205,6 +205,21 @@ def canonical_rows(offsets, codes, counts):
     )
 
 
+def item_supports(offsets, codes, counts, int64_t n_items):
+    """Return the support of each item; see `overcoat.data.reference`."""
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        const int64_t[::1] weight = np.ascontiguousarray(counts, np.int64)
+        int64_t[::1] out = np.zeros(n_items, np.int64)
+        int64_t row, j
+    with nogil:
+        for row in range(weight.shape[0]):
+            for j in range(start[row], start[row + 1]):
+                out[items[j]] += weight[row]
+    return np.asarray(out)
+
+
 # -- text in ----------------------------------------------------------------------------------
 
 cdef class Tokenizer:

@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 try:
-    from overcoat.data.compiled import Tokenizer, canonical_rows, contained_rows, format_rows
+    from overcoat.data.compiled import (
+        Tokenizer,
+        canonical_rows,
+        contained_rows,
+        format_rows,
+        item_supports,
+    )
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    from overcoat.data.reference import Tokenizer, canonical_rows, contained_rows, format_rows
+    from overcoat.data.reference import (
+        Tokenizer,
+        canonical_rows,
+        contained_rows,
+        format_rows,
+        item_supports,
+    )
 
-__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows"]
+__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows", "item_supports"]

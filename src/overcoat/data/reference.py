@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows"]
+__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows", "item_supports"]
 
 Ints = NDArray[np.integer[Any]]
 _BLANKS = b" \t"
@@ -70,6 +70,17 @@ def contained_rows(offsets: Ints, codes: Ints) -> NDArray[np.bool_]:
         ],
         bool,
     )
+
+
+def item_supports(offsets: Ints, codes: Ints, counts: Ints, n_items: int) -> NDArray[np.int64]:
+    """Return the support of each item.
+
+    >>> item_supports(np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([5, 7]), 3).tolist()
+    [12, 5, 0]
+    """
+    supports = np.zeros(n_items, np.int64)
+    np.add.at(supports, codes, np.repeat(counts, np.diff(offsets)))
+    return supports
 
 
 class Tokenizer:

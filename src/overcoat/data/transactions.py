@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.data.layout import Layout
-from overcoat.data.native import canonical_rows
+from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError
 
@@ -99,9 +99,7 @@ class Transactions:
     @cached_property
     def supports(self) -> Counts:
         """Support of each item, by code."""
-        # Sums of doubles are exact here: they stay below 2^53.
-        weights = np.repeat(self.counts, self.lengths)
-        return np.bincount(self.codes, weights, self.n_items).astype(np.int64)
+        return item_supports(self.offsets, self.codes, self.counts, self.n_items)
 
     def row(self, index: int) -> Codes:
         """Return the codes of distinct row `index`."""
@@ -161,9 +159,10 @@ class TransactionsBuilder:
 
     def __init__(self, *, keep_order: bool = False) -> None:
         self._codes: dict[str, int] = {}
-        self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # offsets, codes, counts
+        self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # sizes, codes, counts
         self._positions: list[NDArray[np.int64]] | None = [] if keep_order else None
         self._n_rows = 0  # of all batches
+        self._collapses = True  # whether batches hold many equal rows
         self._loose_codes, self._loose_ends = array("i"), array("q", [0])
 
     def code(self, label: str) -> int:
@@ -188,7 +187,7 @@ class TransactionsBuilder:
     def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out."""
         self._gather_loose()
-        sizes = _joined([np.diff(offsets) for offsets, _, _ in self._batches], np.int64)
+        sizes = _joined([sizes for sizes, _, _ in self._batches], np.int64)
         provisional = _joined([codes for _, codes, _ in self._batches], np.int32)
         counts = _joined([counts for _, _, counts in self._batches], np.int64)
         self._batches.clear()
@@ -213,9 +212,12 @@ class TransactionsBuilder:
             self._add_batch(ends, codes)
 
     def _add_batch(self, ends: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
-        ones = np.ones(len(ends) - 1, np.int64)
-        offsets, codes, counts, became = canonical_rows(ends, codes, ones)
-        self._batches.append((offsets, codes, counts))
+        n_rows = len(ends) - 1
+        counts, became = np.ones(n_rows, np.int64), np.arange(n_rows)
+        if self._collapses:
+            ends, codes, counts, became = canonical_rows(ends, codes, counts)
+            self._collapses = len(counts) < 0.9 * n_rows
+        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]].astype(np.int32), counts))
         if self._positions is not None:
             self._positions.append(became + self._n_rows)
         self._n_rows += len(counts)

@@ -189,6 +189,8 @@ def _check_rows(
 def _recoded(transactions: Transactions, numbers: list[int]) -> tuple[NDArray[Any], ...]:
     """Return the distinct rows over new codes (-1 is left out), and how often each occurs."""
     codes = np.array(numbers, np.int32)[transactions.codes]
+    if all(x < y for x, y in pairwise([-1, *numbers])):  # the rows stay as they are
+        return transactions.offsets, codes, transactions.counts
     kept = codes >= 0
     offsets = np.concatenate([[0], np.cumsum(kept)])[transactions.offsets]
     return canonical_rows(offsets, codes[kept], transactions.counts)[:3]
