@@ -4,13 +4,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+SCALE ?= small
 
-.PHONY: demo test lint format clean help
+.PHONY: bench demo test lint format clean help
 
 help:
 	@echo "make demo    anonymize generated hospital data and show what happened"
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make lint    ruff and mypy only"
+	@echo "make bench   measure speed (SCALE=tiny, small or full; DATA=folder with real data sets)"
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
@@ -29,6 +31,9 @@ lint: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest -n auto
+
+bench: $(INSTALLED)
+	$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

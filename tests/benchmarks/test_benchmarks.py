@@ -1,0 +1,23 @@
+"""The benchmarks run, tiny, so that they never rot; how fast they are is not tested."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+
+def test_benchmarks_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("scipy")
+    from benchmarks.run import main
+
+    page = tmp_path / "page.md"
+    main(["--scale", "tiny", "--out", str(page)])
+    text = page.read_text(encoding="utf-8")
+    assert capsys.readouterr().out == text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + 2 + 2 + 1
+    assert len({row.count("|") for row in rows}) == 1
+    assert "Growth in N from 200 to 400" in text
+    assert "Growth in items from 20 to 40" in text
