@@ -86,3 +86,12 @@ def test_defaults() -> None:
     assert f"Default: {policy.max_suppressed}" in COMMANDS
     assert f"Default: `{policy.utility.rest}`" in COMMANDS
     assert f"Default: `{policy.algorithm}`" in COMMANDS
+
+
+def test_make_targets() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony is not None
+    for target in set(phony[1].split()) - {"help"}:
+        assert f"| `make {target}` |" in contributing, target

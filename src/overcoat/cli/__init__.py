@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import traceback
 from contextlib import suppress
 from types import FrameType
 from typing import Any, NoReturn
@@ -88,6 +87,8 @@ def _run() -> int:
         click.echo("overcoat: error: not enough memory; nothing was written", err=True)
         return _fail(70, "not enough memory")
     except Exception as error:
+        import traceback
+
         click.echo(traceback.format_exc(), err=True)
         click.echo(
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "

@@ -21,9 +21,13 @@ from overcoat.data.native import canonical_rows
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
 cdef extern from *:
     int lowest_bit "__builtin_ctzll" (unsigned long long) noexcept nogil
+
+cdef enum:
+    BLOCK = 8  # words of bits
 
 cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
 cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
@@ -266,7 +270,7 @@ cdef class Rows:
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
         self._row_mark = np.zeros(n_rows, np.int32)
-        self._n_words = (n_rows + 63) // 64
+        self._n_words = (n_rows + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
         for item in range(self.n_items):
             self._drop_bits(item)
         self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
@@ -307,7 +311,7 @@ cdef class Rows:
         # Only a guess at how many differ: what is equal is settled by canonical_rows.
         distinct = np.asarray(hashed)
         distinct.sort()
-        n_distinct = 1 + np.count_nonzero(distinct[1:] != distinct[:-1])
+        n_distinct = 1 + np.count_nonzero(np.diff(distinct))
         if n_distinct > 0.8 * n_rows:
             self._next_look = self._n_groups // 4
             return 0
@@ -383,20 +387,34 @@ cdef class Rows:
     cdef int64_t _support_by_bits(
         self, int32_t* groups, int32_t n, int64_t limit
     ) noexcept nogil:
-        """Count the rows whose bit is set for every group; stop at limit."""
-        cdef int64_t word, total = 0
-        cdef int32_t i
-        cdef uint64_t left
-        for word in range(self._n_words):
-            left = self._bits[groups[0]][word]
-            i = 1
-            while left and i < n:
-                left &= self._bits[groups[i]][word]
+        """Count the rows whose bit is set for every group; stop at limit.
+
+        Words are taken in blocks, without a branch for each: most blocks are empty after the
+        first few groups.
+        """
+        cdef int64_t block = -BLOCK, total = 0
+        cdef int32_t i, w
+        cdef uint64_t left[BLOCK]
+        cdef uint64_t some
+        cdef const uint64_t* more
+        while block + BLOCK < self._n_words:
+            block += BLOCK
+            memcpy(left, self._bits[groups[0]] + block, sizeof(left))
+            i, some = 1, 1
+            while some and i < n:
+                more = self._bits[groups[i]] + block
+                some = 0
+                for w in range(BLOCK):
+                    left[w] &= more[w]
+                    some |= left[w]
                 i += 1
-            while left:
-                total += self._rows[
-                    self._row_start[64 * word + lowest_bit(left)] + COUNT]
-                left &= left - 1
+            if not some:
+                continue
+            for w in range(BLOCK):
+                while left[w]:
+                    total += self._rows[
+                        self._row_start[64 * (block + w) + lowest_bit(left[w])] + COUNT]
+                    left[w] &= left[w] - 1
             if total >= limit:
                 return total
         return total
