@@ -195,7 +195,7 @@ class Mapping:
 
     def __repr__(self) -> str:
         return (
-            f"Mapping({len(self.vocabulary)} items, {len(self.merged)} groups of two or more, "
+            f"Mapping({len(self.vocabulary)} items, {len(self.merged)} merged groups, "
             f"{len(self.suppressed)} suppressed)"
         )
 

@@ -189,11 +189,11 @@ def anonymize(
     privacy: Family | Iterable[Family] = (),
     *,
     utility: Utility | None = None,
-    max_suppressed: float = 0.5,
+    max_suppressed: float | None = None,
     hierarchy: Hierarchy | None = None,
     weights: WeightsLike | None = None,
     penalties: Penalties | None = None,
-    algorithm: str = "coat",
+    algorithm: str | None = None,
     policy: Policy | None = None,
     partial: bool = False,
     engine: Engine = "compiled",
@@ -208,10 +208,10 @@ def anonymize(
     k : each protected itemset must match at least k people, or nobody
     privacy : the families of protected itemsets: `Itemsets`, `AllItemsets`, `Pgen`
     utility : which items may be merged; by default all with all
-    max_suppressed : s, in percent of the items that occur
+    max_suppressed : s, in percent of the items that occur; by default 0.5
     hierarchy, weights : how far apart items are; by default all the same
     penalties : loss of suppressing each item; by default its support / N
-    algorithm : the method
+    algorithm : the method; by default COAT
     policy : a whole `Policy`, instead of all the above
     partial : when the policy cannot be met within s, return what would have met it, for study
         only, instead of raising `InfeasibleError`
@@ -231,21 +231,23 @@ def anonymize(
     ({'a': ('a',), '(b|c)': ('b', 'c')}, 2)
     """
     data = _take(data, options)
-    if policy is not None and (k is not None or privacy or utility or hierarchy or weights):
-        raise PolicyError("give a whole policy, or its parts (k, privacy, utility, …), not both")
+    parts: dict[str, Any] = {
+        "k": k,
+        "privacy": (privacy,) if isinstance(privacy, Family) else tuple(privacy) or None,
+        "utility": utility,
+        "max_suppressed": max_suppressed,
+        "hierarchy": hierarchy,
+        "weights": weights,
+        "penalties": penalties,
+        "algorithm": algorithm,
+    }
+    given = {name: part for name, part in parts.items() if part is not None}
+    if policy is not None and given:
+        raise PolicyError(f"give a whole policy, or its parts ({', '.join(given)}), not both")
     if policy is None:
         if k is None:
             raise PolicyError("k is missing: how many people must an itemset match?")
-        policy = Policy(
-            k,
-            (privacy,) if isinstance(privacy, Family) else tuple(privacy),
-            utility or Utility(),
-            max_suppressed,
-            hierarchy,
-            weights,
-            penalties,
-            algorithm,
-        )
+        policy = Policy(**{"privacy": (), **given})
     method = None
     try:
         method = get_algorithm(policy.algorithm)

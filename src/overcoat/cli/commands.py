@@ -116,7 +116,8 @@ def _publish(
 
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    _check_outputs(data, output, mapping, as_json=as_json)
+    inputs = [data, use, *_files_of(policy)]
+    _check_outputs(inputs, output, mapping, as_json=as_json)
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         chosen = make_policy(sep=sep, **policy)
@@ -240,7 +241,7 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: 
     """
     from overcoat.policy.pgen import write_pgen
 
-    _check_outputs(data, output, as_json=as_json)
+    _check_outputs([data], output, as_json=as_json)
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         tell("read", 0)
@@ -288,18 +289,28 @@ def demo(out: str, as_json: bool) -> None:
         _print(text)
 
 
-def _check_outputs(data: str, *outputs: str | None, as_json: bool) -> None:
+def _files_of(policy: dict[str, Any]) -> list[str]:
+    """Return the policy files that were named on the command line."""
+    names = ("linkable", "utility", "hierarchy", "distances", "penalties", "known", "policy")
+    return [*policy["privacy"], *(policy[name] for name in names if policy[name] is not None)]
+
+
+def _check_outputs(inputs: list[str | None], *outputs: str | None, as_json: bool) -> None:
     """Find out before the work, not after it, that an output cannot be written."""
     from overcoat.data.io import Staging
+    from overcoat.errors import DataError
 
     if as_json and "-" in outputs:
         raise click.UsageError("--json and -o - both want standard output")
+    there = [os.stat(path) for path in inputs if path is not None and os.path.exists(path)]
     with Staging() as staging:  # leaves nothing behind
         for output in outputs:
             if output is None or output == "-":
                 continue
-            if os.path.exists(data) and os.path.exists(output) and os.path.samefile(data, output):
-                raise click.UsageError(f"{output} is the input; name another file for the output")
+            if os.path.exists(output) and any(
+                os.path.samestat(os.stat(output), other) for other in there
+            ):
+                raise DataError("is an input; name another file for the output", output)
             staging.stage(output)
 
 

@@ -162,7 +162,9 @@ output_options = _together(
 )
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="Say nothing unless it fails.")
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."
+)
 
 
 def read_data(

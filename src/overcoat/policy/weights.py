@@ -91,6 +91,9 @@ class Distances:
         self.pairs = {
             pair: _numerator(value, f"the distance of {pair}") for pair, value in pairs.items()
         }
+        for (one, other), value in self.pairs.items():
+            if self.pairs.get((other, one), value) != value:
+                raise PolicyError(f"{one!r} and {other!r} have two distances")
         self.default = default
         self._default = _numerator(default, "the default distance")
         self.file = file
@@ -111,10 +114,9 @@ class Distances:
             except ValueError:
                 problems.append(Problem("expected item, item, distance", str(path), number))
                 continue
-            if pairs.get((other, one), pairs.get((one, other), distance)) != distance:
+            if pairs.setdefault((min(one, other), max(one, other)), distance) != distance:
                 message = f"the distance of {one!r} and {other!r} was given before, as another"
                 problems.append(Problem(message, str(path), number))
-            pairs[one, other] = distance
         if problems:
             raise PolicyError(problems)
         return cls(pairs, default=default, file=str(path))

@@ -53,7 +53,7 @@ def summarize(result: Result, *, released: str | None = None, mapping: str | Non
             (
                 "verified",
                 "yes: every protected itemset matches "
-                + ("nobody" if k is None else f"at least {k} people or nobody"),
+                + ("nobody" if k is None else f"at least {_people(k)} or nobody"),
             )
         )
     else:
@@ -70,7 +70,9 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
     if verdict.ok:
         largest = verdict.largest_k
         more = (
-            "" if largest == k else f" (and {'any' if largest is None else f'up to k = {largest}'})"
+            ""
+            if largest == k
+            else f" (and {'any other' if largest is None else f'up to k = {largest}'})"
         )
         return (
             f"verified    yes: the release satisfies its policy at k = {k}{more}\n"
@@ -91,6 +93,10 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{number:,} people"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -195,10 +195,14 @@ def test_what_is_no_data() -> None:
 def test_a_table_that_nobody_called_one_is_refused(tmp_path: Path) -> None:
     """Read as baskets, its ids would be published as items."""
     path = tmp_path / "patients.csv"
-    path.write_text("patient,code\n" + "".join(f"P{i},{i % 3}.{i % 2}\n" for i in range(9)))
+    path.write_text("patient,code\n" + "".join(f"{i},{i % 3}.{i % 2}\n" for i in range(99)))
     with pytest.raises(DataError, match=r"patients.csv:1: looks like a table .* patient, code"):
         read(path)
-    assert read(path, id="patient", item="code").n_transactions == 9
-    assert read(path, sep=",").n_transactions == 10
-    path.write_text("a,b\nb,c\nc,d\nd,e\ne,f\nf,a\n")  # pairs, but of one kind of thing
-    assert read(path).n_transactions == 6
+    assert read(path, id="patient", item="code").n_transactions == 99
+    assert read(path, sep=",").n_transactions == 100
+    with pytest.raises(DataError, match="looks like a table"):
+        read(io.BytesIO(path.read_bytes()))  # as white space, each line would be one item
+    path.write_text("a,b\nb,c\nc,d\nd,e\ne,f\nf,a\n" * 9)  # pairs, but of one kind of thing
+    assert read(path).n_transactions == 54
+    path.write_text("a,b\na,c\na,d\n" * 9)  # no line names columns
+    assert read(path).n_transactions == 27

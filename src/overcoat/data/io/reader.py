@@ -22,7 +22,7 @@ __all__ = ["read", "read_as"]
 File = str | os.PathLike[str] | IO[Any]
 
 _HEAD = 1 << 15  # bytes looked at to tell a table from baskets
-_FEW = 5  # lines that are too few to tell
+_ENOUGH = 20  # lines that are enough to tell
 
 
 def read(
@@ -108,26 +108,31 @@ def read_as(source: File, layout: Layout, *, keep_order: bool = False) -> Transa
 
 
 def _refuse_table(source: Source, layout: Layout) -> None:
-    """Refuse a table that nobody called one: its ids would be published as items.
+    """Refuse a table that nobody called one: its ids would be published as items."""
+    if layout.parquet:
+        return
+    lines = source.head(_HEAD).decode("utf-8", "replace").split("\n")[:-1]
+    for sep in ",;\t" if layout.sep is None else layout.sep:
+        rows = [[x.strip(' "') for x in line.rstrip("\r").split(sep)] for line in lines]
+        if len(rows) >= _ENOUGH and _looks_like_table(rows):
+            raise DataError(
+                f"looks like a table with the columns {', '.join(rows[0])}: name those of the "
+                "transaction and of the item (id and item, --id and --item); if each line is a "
+                f"basket, say what separates its items (sep, --sep)",
+                source.name,
+                1,
+            )
 
-    A table has the same number of fields in each line, and no value of one column in another.
-    """
-    if layout.sep is None or layout.parquet:
-        return
-    head = source.head(_HEAD).split(b"\n")[:-1]
-    rows = [line.removesuffix(b"\r").split(layout.sep.encode()) for line in head]
-    if len(rows) < _FEW or {len(row) for row in rows} != {len(rows[0])} or len(rows[0]) < 2:
-        return
-    columns = [set(column) for column in zip(*rows, strict=True)]
-    if len(set().union(*columns)) == sum(map(len, columns)):
-        names = b", ".join(rows[0]).decode("utf-8", "replace")
-        raise DataError(
-            f"looks like a table with the columns {names}: name those of the transaction and of "
-            f"the item (id and item); if each line is a basket, say that the separator (sep) is "
-            f"{layout.sep!r}",
-            source.name,
-            1,
-        )
+
+def _looks_like_table(rows: list[list[str]]) -> bool:
+    """Say whether rows are as long as each other, the first names columns, and these differ."""
+    header, *rest = rows
+    if len(header) < 2 or any(len(row) != len(header) for row in rest):
+        return False
+    columns = [set(column) for column in zip(*rest, strict=True)]
+    values = set().union(*columns)
+    shared = sum(map(len, columns)) - len(values)  # ids and codes may both be numbers
+    return values.isdisjoint(header) and shared <= 0.05 * len(values)
 
 
 def _is_file(source: object) -> TypeGuard[File]:
