@@ -138,11 +138,11 @@ cdef int32_t sort_inside(int32_t* codes, int64_t n) noexcept nogil:
     return kept
 
 
-def canonical_rows(offsets, codes, counts):
+def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
     """Bring weighted rows into canonical form; see `overcoat.data.reference`."""
     cdef:
         const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
-        int32_t[::1] work = np.array(codes, np.int32)
+        int32_t[::1] work = codes if overwrite else np.array(codes, np.int32)
         const int64_t[::1] weight = np.ascontiguousarray(counts, np.int64)
         int64_t n = start.shape[0] - 1, i, row, last = -1, n_distinct = 0, n_codes = 0
         int32_t[::1] length = np.empty(n, np.int32)

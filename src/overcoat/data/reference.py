@@ -15,7 +15,7 @@ _BLANKS = b" \t"
 
 
 def canonical_rows(
-    offsets: Ints, codes: Ints, counts: Ints
+    offsets: Ints, codes: Ints, counts: Ints, *, overwrite: bool = False
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Bring weighted rows into canonical form.
 
@@ -23,6 +23,7 @@ def canonical_rows(
     ----------
     offsets, codes : IN, rows of codes in any order, repetitions allowed
     counts : IN, the weight of each row
+    overwrite : `codes` (int32) may be used as a work space; it saves a copy
 
     Returns
     -------

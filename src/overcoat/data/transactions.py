@@ -187,19 +187,25 @@ class TransactionsBuilder:
     def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out."""
         self._gather_loose()
-        sizes = _joined([sizes for sizes, _, _ in self._batches], np.int64)
-        provisional = _joined([codes for _, codes, _ in self._batches], np.int32)
-        counts = _joined([counts for _, _, counts in self._batches], np.int64)
-        self._batches.clear()
-
         labels = list(self._codes)
-        occurring = np.flatnonzero(np.bincount(provisional, minlength=len(labels)))
-        vocabulary = Vocabulary(labels[code] for code in occurring.tolist())
+        occurs = np.zeros(len(labels), bool)
+        for _, codes, _ in self._batches:
+            occurs[codes] = True
+        occurring = np.flatnonzero(occurs).tolist()
+        vocabulary = Vocabulary(labels[code] for code in occurring)
         final = np.full(len(labels), -1, np.int32)
-        final[occurring] = [vocabulary.code(labels[code]) for code in occurring.tolist()]
+        final[occurring] = [vocabulary.code(labels[code]) for code in occurring]
 
-        ends = np.concatenate([[0], np.cumsum(sizes)])
-        offsets, codes, counts, became = canonical_rows(ends, final[provisional], counts)
+        # Batches are renumbered where they lie, and let go one by one: nothing is held twice.
+        ends = np.concatenate([[0], *(sizes for sizes, _, _ in self._batches)]).cumsum()
+        counts = _joined([counts for _, _, counts in self._batches], np.int64)
+        codes, at = np.empty(ends[-1], np.int32), 0
+        self._batches.reverse()
+        while self._batches:
+            _, part, _ = self._batches.pop()
+            np.take(final, part, out=codes[at : at + len(part)])
+            at += len(part)
+        offsets, codes, counts, became = canonical_rows(ends, codes, counts, overwrite=True)
         positions = None
         if self._positions is not None:
             positions = became[_joined(self._positions, np.int64)]
