@@ -261,13 +261,21 @@ OUTPUTS = [
         ("no/m.json: cannot be written",),
     ),
     Bad("one file", anonymize("").replace("map.json", "./o.dat"), ("two outputs", "one file")),
-    Bad("onto the input", "anonymize d.dat -k 2 --km 2 -o ./d.dat", ("d.dat: is an input; name another file for the output",)),
+    Bad(
+        "onto the input",
+        "anonymize d.dat -k 2 --km 2 -o ./d.dat",
+        ("d.dat: is an input; name another file for the output",),
+    ),
     Bad(
         "mapping onto the input",
         "anonymize d.dat -k 2 --km 2 -o o.dat --mapping d.dat",
         ("d.dat: is an input; name another file for the output",),
     ),
-    Bad("pgen onto the input", "pgen d.dat -k 2 -o d.dat", ("d.dat: is an input; name another file for the output",)),
+    Bad(
+        "pgen onto the input",
+        "pgen d.dat -k 2 -o d.dat",
+        ("d.dat: is an input; name another file for the output",),
+    ),
     Bad("mapping to -", "anonymize d.dat -k 2 --km 2 -o o.dat --mapping -", ("needs a file",)),
     Bad("pgen folder", "pgen d.dat -k 2 -o no/p.txt", ("no/p.txt: cannot be written",)),
     Bad("demo in a file", "demo --out d.dat", ("d.dat",)),

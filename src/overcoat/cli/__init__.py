@@ -84,8 +84,9 @@ def _run() -> int:
         click.echo("overcoat: interrupted; nothing was written", err=True)
         return _fail(130, "interrupted")
     except MemoryError:
-        click.echo("overcoat: error: not enough memory; nothing was written", err=True)
-        return _fail(70, "not enough memory")
+        message = "not enough memory; nothing was written. Try a machine with more"
+        click.echo(f"overcoat: error: {message}", err=True)
+        return _fail(2, message)
     except Exception as error:
         import traceback
 

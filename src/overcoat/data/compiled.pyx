@@ -174,6 +174,7 @@ def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
                 length[i] = 0
             items[i].row = i
         sort_rows(&rows, items, spare, n, 0)
+        free(spare)
         for i in range(n):
             row = items[i].row
             if last < 0 or compare_rows(&rows, last, row, 0) != 0:
@@ -196,13 +197,18 @@ def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
                     memcpy(&out_codes[out_offsets[last]], &work[start[row]],
                            length[row] * sizeof(int32_t))
     free(items)
-    free(spare)
     return (
-        np.array(out_offsets[:n_distinct + 1]),
+        _shrunk(out_offsets, n_distinct + 1),
         np.asarray(out_codes),
-        np.array(out_counts[:n_distinct]),
+        _shrunk(out_counts, n_distinct),
         np.asarray(positions),
     )
+
+
+def _shrunk(array, size):
+    """Return the first part of an array, copied if much would be kept for nothing."""
+    part = np.asarray(array)[:size]
+    return part if size > 0.8 * len(array) else part.copy()
 
 
 def item_supports(offsets, codes, counts, int64_t n_items):

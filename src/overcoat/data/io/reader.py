@@ -14,6 +14,7 @@ from overcoat.data.io.parquet import list_column, read_parquet
 from overcoat.data.io.problems import Problems
 from overcoat.data.io.source import Source, open_source
 from overcoat.data.layout import Layout
+from overcoat.data.memory import require_memory
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
@@ -21,6 +22,7 @@ __all__ = ["read", "read_as"]
 
 File = str | os.PathLike[str] | IO[Any]
 
+_MEMORY = 5  # times the size of a file, to read it: measured on short labels, which take most
 _HEAD = 1 << 15  # bytes looked at to tell a table from baskets
 _ENOUGH = 20  # lines that are enough to tell
 
@@ -146,6 +148,7 @@ def _read_file(
     builder = TransactionsBuilder(keep_order=keep_order)
     if source.empty:
         raise DataError("the file is empty", source.name, 1)
+    require_memory(_MEMORY * source.size, "reading it", source.name)
     if layout.parquet:
         with source.on_disk() as path:
             if guess and layout.format == "list":

@@ -81,6 +81,7 @@ class Source:
     ----------
     name : for messages
     suffix : of the name, ``.gz`` left out; None for standard input and streams
+    size : of the file; 0 for standard input and streams
     parquet : whether it is Parquet, by its name or its first bytes
     stream : the decompressed bytes, a byte order mark at the start dropped
     """
@@ -92,6 +93,7 @@ class Source:
         self._path = path
         content = self._raw
         self.empty = not content.look(1)
+        self.size = path.stat().st_size if path else 0  # 0 where it cannot be told beforehand
         if self._raw.look(2) == GZIP_MAGIC or (path and path.suffix.lower() == ".gz"):
             self._path = None
             content = _Ahead(gzip.GzipFile(fileobj=io.BufferedReader(self._raw, _BUFFER)))

@@ -1,0 +1,72 @@
+"""How much memory there is, and a refusal, before the work, when it will not do.
+
+The alternative is the system's: to kill the process in the middle, without a word.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from overcoat.errors import DataError
+
+__all__ = ["available_memory", "require_memory"]
+
+
+def available_memory() -> int | None:
+    """Return how many bytes this process can still have; None where that cannot be told.
+
+    The least of what the system has free, what the control group leaves, and what the limit on
+    the address space (``ulimit -v``) leaves.
+    """
+    found = [_system_free(), _group_free(), _address_space_free()]
+    return min((free for free in found if free is not None), default=None)
+
+
+def require_memory(needed: float, what: str, file: str | None = None) -> None:
+    """Raise a DataError unless about `needed` bytes are there."""
+    free = available_memory()
+    if free is not None and needed > free:
+        raise DataError(
+            f"{what} needs about {_size(needed)} of memory, and {_size(free)} can be had; "
+            "use a machine (or a limit) with more, split the data into parts that are released "
+            "apart, or leave out items that nobody needs",
+            file,
+        )
+
+
+def _size(n_bytes: float) -> str:
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+
+
+def _system_free() -> int | None:
+    return _field("/proc/meminfo", "MemAvailable:")
+
+
+def _group_free() -> int | None:
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text()
+        # What the group uses for caching files can be had too.
+        cached = _field("/sys/fs/cgroup/memory.stat", "inactive_file", unit=1) or 0
+        return None if limit == "max" else int(limit) - int(used) + cached
+    except (OSError, ValueError):
+        return None
+
+
+def _address_space_free() -> int | None:
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on Windows
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    used = _field("/proc/self/status", "VmSize:")
+    return None if limit == resource.RLIM_INFINITY or used is None else limit - used
+
+
+def _field(path: str, name: str, unit: int = 1024) -> int | None:
+    """Return a number from a file of lines ``name number``."""
+    try:
+        lines = Path(path).read_text().splitlines()
+        return next(int(line.split()[1]) * unit for line in lines if line.startswith(name))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
