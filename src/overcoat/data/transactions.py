@@ -76,7 +76,7 @@ class Transactions:
                 raise DataError(f"transaction {number}: {error}") from None
         return builder.build()
 
-    @property
+    @cached_property
     def n_transactions(self) -> int:
         """N: how many transactions there are, duplicates and empty ones included."""
         return int(self.counts.sum())
