@@ -49,8 +49,9 @@ class Mapping:
     file: str | None = None
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, groups: Iterable[Sequence[str]]) -> Mapping:
+    def of(cls, vocabulary: Iterable[str], groups: Iterable[Sequence[str]]) -> Mapping:
         """Build from groups of items; the items in none of them are suppressed."""
+        vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
         members = sorted(
             (tuple(sorted(group, key=vocabulary.code)) for group in groups),
             key=lambda group: vocabulary.code(group[0]),

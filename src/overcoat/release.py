@@ -7,6 +7,7 @@ written is read back and compared with what was verified before it gets its name
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 import sys
@@ -150,6 +151,9 @@ class Result:
         if keep_order and order is None:
             raise DataError("the order of the input is not known; read it with keep_order=True")
         layout = output_layout(str(path), self.data.layout, to)
+        for target in (path, mapping):
+            if target is not None and str(target) != "-":
+                self._check_target(Path(target))
         with Staging() as staging:
             if str(path) == "-":
                 content = io.BytesIO()
@@ -171,6 +175,14 @@ class Result:
             if str(path) == "-":
                 send(content.getvalue())
             staging.commit()
+
+    def _check_target(self, target: Path) -> None:
+        """Refuse to write over what the release was made from."""
+        if not target.is_file():
+            return
+        over_policy = any(Path(x).exists() and target.samefile(x) for x in self.policy.files)
+        if over_policy or (self.data.digest and self.data.digest == _digest(target)):
+            raise DataError("is an input; name another file for the output", str(target))
 
     def _check_copy(self, written: Any, layout: Layout, keep_order: bool) -> None:
         """Read back what was written: it must be exactly what was verified."""
@@ -235,7 +247,7 @@ def anonymize(
     parts: dict[str, Any] = {
         "k": k,
         "privacy": (privacy,) if isinstance(privacy, Family) else tuple(privacy) or None,
-        "utility": utility,
+        "utility": utility if utility is None or isinstance(utility, Utility) else Utility(utility),
         "max_suppressed": max_suppressed,
         "hierarchy": hierarchy,
         "weights": weights,
@@ -292,10 +304,20 @@ def apply_mapping(
     data = _take(data, options)
     seconds: dict[str, float] = {}
     with _timed("policy", seconds, progress):
-        bound = policy.bind(data)
+        bound = knowing(policy, mapping).bind(data)
     result = _publish(data, bound, mapping, seconds, progress)
     _check_verdict(result)
     return result
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def knowing(policy: Policy, mapping: Mapping) -> Policy:
+    """Return the policy with the mapping's items known: not everybody comes every month."""
+    return replace(policy, known={*policy.known, *mapping.vocabulary})
 
 
 def _take(data: Any, options: dict[str, Any]) -> Transactions:

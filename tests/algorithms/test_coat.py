@@ -4,8 +4,21 @@ from typing import Any
 
 import pytest
 
-from overcoat import AllItemsets, Distances, InfeasibleError, Itemsets, Pgen, Utility, anonymize
-from overcoat.errors import PolicyError, VerificationError
+from overcoat import (
+    AllItemsets,
+    Distances,
+    InfeasibleError,
+    Itemsets,
+    Pgen,
+    Policy,
+    Transactions,
+    Utility,
+    anonymize,
+    apply_mapping,
+    read,
+    read_policy,
+)
+from overcoat.errors import DataError, PolicyError, VerificationError
 from overcoat.release import Result
 
 ENGINES = ["compiled", "reference"]
@@ -137,7 +150,7 @@ def test_every_itemset_of_a_small_domain_when_m_exceeds_it() -> None:
 
 
 @pytest.mark.parametrize("rows", [[], [set()], [{"a"}], [set(), {"a"}, {"a"}]])
-@pytest.mark.parametrize("family", [AllItemsets(2), Pgen(), Itemsets([])])
+@pytest.mark.parametrize("family", [AllItemsets(2), Pgen()])
 def test_tiny_data(rows: Any, family: Any) -> None:
     result = anonymize(rows, 2, family, max_suppressed=100)
     assert result.verdict.ok
@@ -149,3 +162,60 @@ def test_long_transactions_do_not_explode() -> None:
     rows = [{str(i) for i in range(120)}] + [{str(i), str(i + 1)} for i in range(119)] * 3
     result = anonymize(rows, 2, AllItemsets(3))
     assert result.verdict.ok
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_long_unsupported_itemset_does_not_explode(engine: Any) -> None:
+    """Sixty items that ten people share have 2^60 parts; only {i00, z} is violated."""
+    items = [f"i{number:02}" for number in range(60)]
+    rows = [set(items)] * 10 + [{"i00", "z"}] + [{"z"}] * 5
+    result = anonymize(rows, 3, Itemsets([[*items, "z"]]), engine=engine)
+    assert result.verdict.ok
+    assert next(result.trace).items == ("z",)
+
+
+def test_constraints_are_told_by_linkable_items() -> None:
+    """The group (a|b) is linkable through b: the constraint that fails is {b, z}, not {a, z}."""
+    rows = [set(row) for row in ("az", "a", "a", "z", "bz", "b")]
+    with pytest.raises(InfeasibleError) as caught:
+        anonymize(
+            rows,
+            3,
+            AllItemsets(2, ["b", "z"]),
+            utility=Utility([["a", "b"], ["z"]]),
+            max_suppressed=0,
+        )
+    assert all(set(items) <= {"b", "z"} for items in caught.value.unmet)
+
+
+def test_parts_or_a_policy_not_both() -> None:
+    policy = Policy(2, AllItemsets(1))  # type: ignore[arg-type]
+    with pytest.raises(PolicyError, match=r"parts \(max_suppressed\), not both"):
+        anonymize([{"a"}, {"a"}], policy=policy, max_suppressed=1)
+    with pytest.raises(TypeError, match="utilty"):
+        anonymize(Transactions.of([{"a"}]), 2, AllItemsets(1), utilty=None)
+
+
+def test_a_release_does_not_overwrite_what_it_was_made_from(tmp_path: Any) -> None:
+    data, sets = tmp_path / "data.dat", tmp_path / "sets.txt"
+    data.write_text("a b\na b\na\n")
+    sets.write_text("a b\n")
+    (tmp_path / "policy.toml").write_text('k = 2\nprivacy = "sets.txt"\n')
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    result = anonymize(read(data), policy=read_policy(tmp_path / "policy.toml"))
+    for path in before:
+        with pytest.raises(DataError, match="is an input"):
+            result.write(tmp_path / "out.dat", mapping=path)
+        with pytest.raises(DataError, match=r"is an input|cannot write"):
+            result.write(path)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_next_month_may_lack_items_of_the_mapping() -> None:
+    month = Transactions.of([{"a", "b"}, {"a", "b"}, {"c"}, {"c"}])
+    policy = Policy(2, Itemsets([["a", "b"], ["c"]]))  # type: ignore[arg-type]
+    mapping = anonymize(month, policy=policy).mapping
+    result = apply_mapping([{"a", "b"}, {"a", "b"}], mapping, policy)
+    assert result.verdict.ok
+    with pytest.raises(PolicyError, match="'c' does not occur"):
+        anonymize([{"a", "b"}], policy=policy)

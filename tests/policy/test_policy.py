@@ -257,3 +257,12 @@ def test_families_count_their_constraints() -> None:
     data = Transactions.of([set("abcde")])
     assert Policy(2, (AllItemsets(2),)).bind(data).n_constraints == 10
     assert Policy(2, (AllItemsets(2, ["a", "b", "c"]),)).bind(data).n_constraints == 3
+
+
+def test_a_policy_that_protects_nothing_is_refused() -> None:
+    data = Transactions.of([{"a", "b"}] * 2)
+    for family in (Itemsets([["zz"]]), AllItemsets(2, ["zz"])):
+        with pytest.raises(PolicyError, match="nothing is protected"):
+            Policy(2, (family,), ignore_unknown=True).bind(data)
+    both = Policy(2, (Itemsets([["zz"]]), AllItemsets(1)), ignore_unknown=True).bind(data)
+    assert any("none names an item that occurs" in str(note) for note in both.notes)

@@ -47,3 +47,34 @@ def test_image_supports() -> None:
         for support, other in zip(exact.tolist(), found.tolist(), strict=True):
             assert support == other or (k <= other < support and other >= least)
         assert min((support for support in found.tolist() if support), default=0) == least
+
+
+def test_rows_match() -> None:
+    rng = random.Random(1)
+    verdicts = set()
+    for _ in range(600):
+        data = random_data(rng)
+        n_labels = rng.randint(1, 5)
+        label_of = np.array(
+            [rng.choice([-1, *range(n_labels)]) for _ in range(data.n_items)], np.int32
+        )
+        rows = sorted(
+            tuple(sorted({int(label_of[code]) for code in data.row(row)} - {-1}))
+            for row in range(data.n_distinct)
+            for _ in range(int(data.counts[row]))
+        )
+        if rows and rng.random() < 0.5:  # damage one
+            rows[rng.randrange(len(rows))] = (rng.randrange(n_labels),)
+        distinct = sorted(set(rows))
+        released = (
+            np.cumsum([0, *map(len, distinct)]),
+            np.array([label for row in distinct for label in row], np.int32),
+            np.array([rows.count(row) for row in distinct], np.int64),
+        )
+        if rng.random() < 0.1 and data.n_items:
+            label_of[rng.randrange(data.n_items)] = -2
+        arguments = (data.offsets, data.codes, data.counts, label_of, *released)
+        expected = reference.rows_match(*arguments)
+        assert compiled.rows_match(*arguments) == expected
+        verdicts.add(expected)
+    assert verdicts == {True, False}

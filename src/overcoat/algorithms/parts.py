@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 __all__ = ["worst_part"]
 
+Rows = NDArray[np.int64]
+
 
 def worst_part(
     patterns: NDArray[np.uint8], counts: NDArray[np.int64], k: int
@@ -29,35 +31,40 @@ def worst_part(
     >>> worst_part(patterns, np.array([5, 1]), k=3)
     (0, 1)
     """
-    if not _any_violated(patterns, counts, k):
+    weak = np.flatnonzero(_supports(patterns, counts) < k)
+    weak = weak[patterns[weak].any(axis=1)]
+    if not len(weak):
         return None
     best: tuple[int, tuple[int, ...]] = (0, ())
 
-    def extend(prefix: tuple[int, ...], rows: NDArray[np.int64]) -> None:
+    def extend(prefix: tuple[int, ...], rows: Rows, weak: Rows) -> None:
         # Parts are met in lexicographic order. A part below k needs no extension: a larger part
-        # has no more support and comes later. Nothing beats the first of support k - 1.
+        # has no more support and comes later. Nothing beats the first of support k - 1. Whoever
+        # supports a violated part has a weak pattern, so a part of no weak pattern leads nowhere.
         nonlocal best
         for column in range(prefix[-1] + 1 if prefix else 0, patterns.shape[1]):
+            inside = weak[patterns[weak, column] > 0]
+            if not len(inside):
+                continue
             holding = rows[patterns[rows, column] > 0]
             support = int(counts[holding].sum())
             if support >= k:
-                extend((*prefix, column), holding)
+                extend((*prefix, column), holding, inside)
             elif support > best[0]:
                 best = (support, (*prefix, column))
             if best[0] == k - 1:
                 return
 
-    extend((), np.arange(len(patterns)))
+    extend((), np.arange(len(patterns)), weak)
     return best[1]
 
 
-def _any_violated(patterns: NDArray[np.uint8], counts: NDArray[np.int64], k: int) -> bool:
-    """Whether some row's share of J is supported by fewer than k."""
+def _supports(patterns: NDArray[np.uint8], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many transactions hold each pattern, and perhaps more of J."""
     bits = patterns.astype(np.float32)
     sizes = bits.sum(axis=1)
-    for start in range(0, len(bits), 256):
-        chunk = bits[start : start + 256]
-        contains = chunk @ bits.T == sizes[start : start + 256, None]  # (chunk, rows)
-        if ((contains @ counts < k) & (sizes[start : start + 256] > 0)).any():
-            return True
-    return False
+    supports = [
+        (bits[start : start + 256] @ bits.T == sizes[start : start + 256, None]) @ counts
+        for start in range(0, len(bits), 256)
+    ]
+    return np.concatenate([np.empty(0, np.int64), *supports])

@@ -135,7 +135,8 @@ class AllItemsetsFinder:
     """
 
     def __init__(self, family: BoundAllItemsets, grouping: Grouping, k: int) -> None:
-        self._grouping, self._k, self._m = grouping, k, family.m
+        self._grouping, self._k, self._m = grouping, k, family.largest
+        self._family = family
         self._linkable = family.linkable.astype(np.uint8)
         # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
         # merge with a group that was not linkable can break smaller sizes again.
@@ -172,12 +173,19 @@ class AllItemsetsFinder:
                 owned = self._owned[size - 1].get(owner)
                 if owned is not None and owned.current() == groups:
                     if self._is_current(groups, owned.time):
-                        return Found(-minus_support, groups)
+                        return Found(-minus_support, self._itemset(groups))
                     heappop(heap)
                     self._go_on(size, owner, owned)
                 else:
                     heappop(heap)  # left over from what the owner had before it changed
         return None
+
+    def _itemset(self, groups: tuple[int, ...]) -> tuple[int, ...]:
+        """Return an itemset of the family with this image: a linkable item of each group."""
+        if self._family.whole_domain:
+            return groups
+        members = (self._grouping.members(group) for group in groups)
+        return tuple(int(items[self._family.linkable[items]][0]) for items in members)
 
     def _search(self, size: int, group: int) -> None:
         """Find what a group owns, the first of it."""

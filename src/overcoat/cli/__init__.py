@@ -16,6 +16,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, dump, pgen, verify
+from overcoat.cli.progress import say
 from overcoat.errors import InputError, OvercoatError
 
 __all__ = ["main"]
@@ -71,30 +72,30 @@ def _run() -> int:
         status = cli.main(prog_name="overcoat", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
         return _fail(2, error.format_message())
     except OvercoatError as error:
         first, *rest = str(error).splitlines()
-        click.echo(f"overcoat: error: {first}", err=True)
+        say(f"overcoat: error: {first}")
         each = "overcoat: error: " if isinstance(error, InputError) else ""
         for line in rest:
-            click.echo(f"{each}{line}", err=True)
+            say(f"{each}{line}")
         return _fail(error.exit_code, str(error), error)
     except (KeyboardInterrupt, click.Abort):
-        click.echo("overcoat: interrupted; nothing was written", err=True)
+        say("overcoat: interrupted; nothing was written")
         return _fail(130, "interrupted")
     except MemoryError:
         message = "not enough memory; nothing was written. Try a machine with more"
-        click.echo(f"overcoat: error: {message}", err=True)
+        say(f"overcoat: error: {message}")
         return _fail(2, message)
     except Exception as error:
         import traceback
 
-        click.echo(traceback.format_exc(), err=True)
-        click.echo(
+        say(traceback.format_exc())
+        say(
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
-            "above. Nothing was written.",
-            err=True,
+            "above. Nothing was written."
         )
         return _fail(70, f"a bug in Overcoat: {error!r}")
 

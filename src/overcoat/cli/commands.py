@@ -19,7 +19,7 @@ from overcoat.cli.options import (
     quiet_option,
     read_data,
 )
-from overcoat.cli.progress import progress
+from overcoat.cli.progress import progress, say
 
 __all__ = ["anonymize", "apply", "demo", "pgen", "verify"]
 
@@ -116,11 +116,10 @@ def _publish(
 
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    inputs = [data, use, *_files_of(policy)]
-    _check_outputs(inputs, output, mapping, as_json=as_json)
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         chosen = make_policy(sep=sep, **policy)
+        _check_outputs([data, use, *chosen.files], output, mapping, as_json=as_json)
         stored = None if use is None else Mapping.read(use)
         tell("read", 0)
         transactions = read_data(
@@ -192,13 +191,14 @@ def verify(
     """
     from overcoat.data.io import output_layout, read_as
     from overcoat.mapping import Mapping
+    from overcoat.release import knowing
     from overcoat.report.json import verdict_to_json
     from overcoat.report.text import verdict_lines
     from overcoat.verification import verify as check
 
     with progress(quiet=quiet) as tell:
-        chosen = make_policy(sep=sep, **policy)
         stored = Mapping.read(mapping)
+        chosen = knowing(make_policy(sep=sep, **policy), stored)
         tell("read", 0)
         original = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
         copy = read_as(released, output_layout(released, original.layout, to))
@@ -289,12 +289,6 @@ def demo(out: str, as_json: bool) -> None:
         _print(text)
 
 
-def _files_of(policy: dict[str, Any]) -> list[str]:
-    """Return the policy files that were named on the command line."""
-    names = ("linkable", "utility", "hierarchy", "distances", "penalties", "known", "policy")
-    return [*policy["privacy"], *(policy[name] for name in names if policy[name] is not None)]
-
-
 def _check_outputs(inputs: list[str | None], *outputs: str | None, as_json: bool) -> None:
     """Find out before the work, not after it, that an output cannot be written."""
     from overcoat.data.io import Staging
@@ -316,7 +310,7 @@ def _check_outputs(inputs: list[str | None], *outputs: str | None, as_json: bool
 
 def _say(text: str, quiet: bool) -> None:
     if not quiet:
-        click.echo(text, err=True)
+        say(text)
 
 
 def _print_json(content: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -198,7 +199,8 @@ def make_policy(policy: str | None, sep: str | None, **options: Any) -> Policy:
     options["privacy"] = options["privacy"] or None
     settings = config.read_settings(policy) if policy is not None else {}
     settings |= {key: value for key, value in options.items() if value is not None}
-    return config.make_policy(settings, sep="" if sep is None else _separator(sep))
+    made = config.make_policy(settings, sep="" if sep is None else _separator(sep))
+    return replace(made, files=(*made.files, policy)) if policy is not None else made
 
 
 def _separator(sep: str | None) -> str | None:

@@ -1,13 +1,15 @@
-"""Progress on a terminal, nothing elsewhere."""
+"""What is said on standard error: messages, and progress on a terminal."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
-__all__ = ["progress"]
+import click
+
+__all__ = ["progress", "say"]
 
 _WORDS = {
     "read": "reading",
@@ -20,6 +22,12 @@ _WORDS = {
 }
 # A run shorter than this shows nothing: a line that flashes by helps nobody.
 _PATIENCE = 0.5
+
+
+def say(text: str) -> None:
+    """Say something to a person. If nobody can hear it, the exit status still tells."""
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 @contextmanager

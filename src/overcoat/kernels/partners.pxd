@@ -24,8 +24,7 @@ cdef class Partners(Rows):
         Py_ssize_t _n_shelves
         int32_t[::1] _above             # the shelf above each, -1 for the top ones
         int32_t[::1] _shelf             # the shelf of each group
-        int32_t[::1] _shelf_mark
-        int64_t[::1] _shelf_weight
+        int64_t[::1] _shelf_mark, _shelf_weight
 
     cdef int _make_shelves(self, block_of, parent, weight) except -1
     cdef int _put_on_shelves(self, int32_t group) except -1

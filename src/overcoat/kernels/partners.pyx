@@ -117,7 +117,7 @@ cdef class Partners(Rows):
         above = np.searchsorted(shelves, shelves - nodes + up)
         self._above = np.where(up >= 0, above, -1).astype(np.int32)
         self._shelf_weight = np.asarray(weight, np.int64)[nodes]
-        self._shelf_mark = np.zeros(len(shelves), np.int32)
+        self._shelf_mark = np.zeros(len(shelves), np.int64)
         self._shelf = np.searchsorted(shelves, keys[1]).astype(np.int32) if self.n_items else (
             np.empty(0, np.int32))
         self._shelves = <Shelf*> malloc(max(len(shelves), 1) * sizeof(Shelf))

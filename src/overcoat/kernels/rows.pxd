@@ -24,9 +24,10 @@ cdef class Rows:
         uint64_t** _bits
         int64_t _n_words
         # scratch: a mark is valid when it equals the stamp
-        int32_t _stamp
+        int64_t _stamp
         int64_t _n_groups, _next_look   # look for equal rows when so many groups are left
-        int32_t[::1] _mark, _row_mark, _position, _wanted
+        int64_t[::1] _mark, _row_mark
+        int32_t[::1] _position, _wanted
         int64_t[::1] _together          # zero between uses
         int32_t[::1] _seen
 

@@ -64,7 +64,7 @@ cdef class Rows:
         self._block_of = np.array(block_of, np.int32)
         self._block_alive = np.bincount(block_of).astype(np.int32)
         self._stamp = 0
-        self._mark = np.zeros(n_items, np.int32)
+        self._mark = np.zeros(n_items, np.int64)
         self._position = np.zeros(n_items, np.int32)
         self._wanted = np.zeros(n_items, np.int32)
         self._together = np.zeros(n_items, np.int64)
@@ -269,7 +269,7 @@ cdef class Rows:
         per_item = np.bincount(codes, minlength=self.n_items)[:self.n_items]
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
-        self._row_mark = np.zeros(n_rows, np.int32)
+        self._row_mark = np.zeros(n_rows, np.int64)
         self._n_words = (n_rows + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
         for item in range(self.n_items):
             self._drop_bits(item)

@@ -9,6 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -91,7 +92,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
 
 def read_policy(path: str | Path) -> Policy:
     """Read a whole policy from `policy.toml`."""
-    return make_policy(read_settings(path))
+    policy = make_policy(read_settings(path))
+    return replace(policy, files=(*policy.files, str(path)))
 
 
 def make_policy(settings: Mapping[str, Any], *, sep: str | None = "") -> Policy:
@@ -140,7 +142,10 @@ def make_policy(settings: Mapping[str, Any], *, sep: str | None = "") -> Policy:
         Utility(),
     )
     defaults = {"k": 1, "max_suppressed": 0.5, "algorithm": "coat", "ignore_unknown": False}
+    files = [given[key] for key in FILES if key in given]
+    flat = [x for one in files for x in (one if isinstance(one, tuple) else (one,))]
     return Policy(
+        files=tuple(str(x) for x in flat if isinstance(x, (str, Path))),
         privacy=tuple(family for family in families if family is not None),
         utility=utility,
         hierarchy=attempt(lambda: _hierarchy(given.get("hierarchy")), None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Real
@@ -16,7 +16,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError, Problem
 from overcoat.policy.hierarchy import Hierarchy, Tree
-from overcoat.policy.privacy import BoundFamily, Family
+from overcoat.policy.privacy import BoundFamily, BoundPgen, Family
 from overcoat.policy.sets import Domain, Lint
 from overcoat.policy.utility import BoundUtility, Utility
 from overcoat.policy.weights import CallableWeights, Distances, TreeWeights, Weights
@@ -40,6 +40,7 @@ class BoundPolicy:
     hierarchy : the hierarchy as a tree over the domain, if one was given
     penalties : Y, the loss of suppressing each item; float64, (M,)
     notes : what the user should know although it is no error
+    files : the files the policy was read from
     """
 
     k: int
@@ -53,6 +54,7 @@ class BoundPolicy:
     vocabulary: Vocabulary
     algorithm: str
     notes: tuple[Problem, ...]
+    files: tuple[str, ...] = ()
 
     @property
     def n_constraints(self) -> int:
@@ -78,19 +80,27 @@ class Policy:
     ignore_unknown : let policies name any item
     problems : errors found while reading the policy's files, raised when it is bound, together
         with whatever else is wrong
+    files : the files it was read from, which no release may overwrite
     """
 
     k: int
-    privacy: tuple[Family, ...]
+    privacy: tuple[Family, ...]  # one family will do, too
     utility: Utility = field(default_factory=Utility)
     max_suppressed: float = 0.5
     hierarchy: Hierarchy | Callable[[Vocabulary], Hierarchy] | None = None
     weights: WeightsLike | None = None
     penalties: Penalties | None = None
     algorithm: str = "coat"
-    known: Container[str] = ()
+    known: Collection[str] = ()
     ignore_unknown: bool = False
     problems: tuple[Problem, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.privacy, Family):
+            object.__setattr__(self, "privacy", (self.privacy,))
+        if not isinstance(self.utility, Utility):
+            object.__setattr__(self, "utility", Utility(self.utility))
 
     def bind(self, data: Transactions) -> BoundPolicy:
         """Check the policy against `data`, raising all its problems at once."""
@@ -106,6 +116,11 @@ class Policy:
             lint.error("no privacy constraint was given: nothing would be protected")
         if k == 1:
             lint.note("k = 1 protects nobody: every itemset that matches someone passes")
+        if data.n_items > 5 * data.n_transactions:
+            lint.note(
+                f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "
+                "for items?"
+            )
         domain = Domain(
             data.vocabulary,
             int(data.lengths.max(initial=0)),
@@ -120,6 +135,18 @@ class Policy:
                 lint.error(f"{family!r} is not a family; use Itemsets, AllItemsets or Pgen")
                 continue
             families.append(family.bind(data, domain, int(k), lint))
+        if (
+            families
+            and data.n_items
+            and not lint.errors
+            and not any(
+                isinstance(family, BoundPgen) or family.n_constraints for family in families
+            )
+        ):
+            lint.error("no itemset of the policy names an item that occurs: nothing is protected")
+        for bound in families:
+            if not bound.n_constraints and not isinstance(bound, BoundPgen):
+                lint.note(f"{bound.title}: none names an item that occurs")
         utility = self.utility.bind(domain, lint)
         tree = self._tree(data.vocabulary, lint)
         weights = self._weights(data.vocabulary, tree)
@@ -137,6 +164,7 @@ class Policy:
             vocabulary=data.vocabulary,
             algorithm=self.algorithm,
             notes=tuple(dict.fromkeys(lint.notes)),
+            files=self.files,
         )
 
     def _tree(self, vocabulary: Vocabulary, lint: Lint) -> Tree | None:

@@ -71,16 +71,23 @@ class BoundAllItemsets:
     m : size of the itemsets, at most the number of linkable items
     linkable : bool, (M,); which items an attacker may know
     title : what the family is called in reports
+    longest : size of the largest transaction; nobody holds a larger set
     """
 
     m: int
     linkable: NDArray[np.bool_]
     title: str
+    longest: int
 
     @property
     def n_constraints(self) -> int:
         """How many itemsets the family has."""
-        return comb(int(self.linkable.sum()), self.m)
+        return comb(int(self.linkable.sum()), self.m) if self.m else 0
+
+    @property
+    def largest(self) -> int:
+        """Size of the largest sets that need to be looked at."""
+        return min(self.m, self.longest)
 
     @property
     def whole_domain(self) -> bool:
@@ -89,6 +96,10 @@ class BoundAllItemsets:
 
 
 BoundFamily = BoundItemsets | BoundAllItemsets
+
+# Beyond these, all m-itemsets of the longest transactions are too many to be looked at.
+_LARGE_M = 6
+_LONG = 20
 
 
 class Family:
@@ -179,7 +190,12 @@ class AllItemsets(Family):
             for entry in self.linkable.resolve(domain, lint):
                 linkable[[domain.vocabulary.code(item) for item in entry.items]] = True
             title += f" over {int(linkable.sum())} linkable items"
-        return BoundAllItemsets(min(self.m, int(linkable.sum())), linkable, title)
+        if self.m > _LARGE_M and domain.longest > _LONG:
+            lint.note(
+                f"m = {self.m} may take very long with transactions of {domain.longest} items; "
+                "Pgen protects every part of every transaction, and is fast"
+            )
+        return BoundAllItemsets(min(self.m, int(linkable.sum())), linkable, title, domain.longest)
 
     def __repr__(self) -> str:
         return f"AllItemsets({self.m}{', linkable=…' if self.linkable else ''})"

@@ -127,7 +127,7 @@ class Distances:
     def bind(self, vocabulary: Vocabulary) -> DistanceWeights:
         """Return the weights over the codes of `vocabulary`; pairs with absent items drop out."""
         size = len(vocabulary)
-        matrix = np.full((size, size), self._default, np.int64)
+        matrix = np.full((size, size), self._default, np.int32)  # numerators are at most 2^30
         for (one, other), value in self.pairs.items():
             a, b = vocabulary.get(one), vocabulary.get(other)
             if a is not None and b is not None:
@@ -141,7 +141,7 @@ class DistanceWeights(Weights):
 
     denominator = RESOLUTION
 
-    def __init__(self, matrix: NDArray[np.int64]) -> None:
+    def __init__(self, matrix: NDArray[np.int32]) -> None:
         self.matrix = matrix
 
     def weight(self, items: NDArray[np.int32]) -> int:

@@ -1,2 +1,3 @@
 from overcoat.verification.reference import image_supports as image_supports
+from overcoat.verification.reference import rows_match as rows_match
 from overcoat.verification.reference import weakest_sets as weakest_sets

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 try:
-    from overcoat.verification.compiled import image_supports, weakest_sets
+    from overcoat.verification.compiled import image_supports, rows_match, weakest_sets
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    from overcoat.verification.reference import image_supports, weakest_sets
+    from overcoat.verification.reference import image_supports, rows_match, weakest_sets
 
-__all__ = ["image_supports", "weakest_sets"]
+__all__ = ["image_supports", "rows_match", "weakest_sets"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["image_supports", "weakest_sets"]
+__all__ = ["image_supports", "rows_match", "weakest_sets"]
 
 Ints = NDArray[np.integer[Any]]
 
@@ -59,3 +59,31 @@ def image_supports(
         ],
         np.int64,
     )
+
+
+def rows_match(
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    label_of: Ints,
+    released_offsets: Ints,
+    released_codes: Ints,
+    released_counts: Ints,
+) -> bool:
+    """Say whether the released rows are the original ones, each code replaced by its label.
+
+    Parameters
+    ----------
+    label_of : IN, the released code of each original one; -1 where it is suppressed, -2 where it
+        has a label that was not released
+    """
+    left: dict[tuple[int, ...], int] = {}
+    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
+        row = tuple(sorted({int(label_of[code]) for code in codes[start:stop]} - {-1}))
+        left[row] = left.get(row, 0) + count
+    for (start, stop), count in zip(
+        pairwise(released_offsets.tolist()), released_counts.tolist(), strict=True
+    ):
+        row = tuple(released_codes[start:stop].tolist())
+        left[row] = left.get(row, 0) - count
+    return not any(left.values())

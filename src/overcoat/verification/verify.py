@@ -7,24 +7,23 @@ this says so.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import item_order
+from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
-from overcoat.policy.pgen import maximal_rows
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
-from overcoat.verification.native import image_supports, weakest_sets
+from overcoat.verification.native import image_supports, rows_match, weakest_sets
 
 __all__ = ["Verdict", "Violation", "verify"]
 
@@ -121,6 +120,8 @@ def verify(
     """
     if isinstance(policy, Policy):
         policy = policy.bind(data)
+    elif policy.vocabulary != data.vocabulary:
+        raise PolicyError("the policy was bound to other data")
     findings = _Findings()
     _check_mapping(data, mapping, findings)
     # The two long checks share nothing but the released rows: one on each of two cores.
@@ -177,41 +178,34 @@ def _check_rows(
         if label not in known:
             message = f"the release holds {label!r}, which is no label"
             findings.say("rows", message, itemset=(label,))
-    names = item_order([*known, *released.vocabulary])
-    number = {label: code for code, label in enumerate(names)}
-    expected = _recoded(data, [number.get(label_of.get(x, ""), -1) for x in data.vocabulary])
-    found = _recoded(released, [number[label] for label in released.vocabulary])
-    if all(map(np.array_equal, expected, found)):
+    suppressed, absent = -1, -2
+    codes = [
+        suppressed
+        if (its := label_of.get(item)) is None
+        else absent
+        if (code := released.vocabulary.get(its)) is None
+        else code
+        for item in data.vocabulary
+    ]
+    original = (data.offsets, data.codes, data.counts)
+    published = (released.offsets, released.codes, released.counts)
+    if rows_match(*original, np.array(codes, np.int32), *published):
         return
-    wanted, there = _counts_by_row(*expected), _counts_by_row(*found)
-    for row in sorted({*wanted, *there}):
+    wanted = Counter[frozenset[str]]()
+    for items, count in data:
+        wanted[frozenset(label_of[item] for item in items if item in label_of)] += count
+    there = {frozenset(labels): count for labels, count in released}
+    for row in sorted({*wanted, *there}, key=item_order):
         if wanted.get(row, 0) == there.get(row, 0):
             continue
-        labels = tuple(names[code] for code in row)
+        shown = tuple(item_order(row))
         findings.say(
             "rows",
-            f"the row {{{', '.join(labels)}}} is released {_times(there.get(row, 0))}, "
+            f"the row {{{', '.join(shown)}}} is released {_times(there.get(row, 0))}, "
             f"the data give it {_times(wanted.get(row, 0))}",
-            itemset=labels,
+            itemset=shown,
             support=there.get(row, 0),
         )
-
-
-def _recoded(transactions: Transactions, numbers: list[int]) -> tuple[NDArray[Any], ...]:
-    """Return the distinct rows over new codes (-1 is left out), and how often each occurs."""
-    codes = np.array(numbers, np.int32)[transactions.codes]
-    if all(x < y for x, y in pairwise([-1, *numbers])):  # the rows stay as they are
-        return transactions.offsets, codes, transactions.counts
-    kept = codes >= 0
-    offsets = np.concatenate([[0], np.cumsum(kept)])[transactions.offsets]
-    return canonical_rows(offsets, codes[kept], transactions.counts)[:3]
-
-
-def _counts_by_row(
-    offsets: NDArray[Any], codes: NDArray[Any], counts: NDArray[Any]
-) -> dict[tuple[int, ...], int]:
-    rows = (tuple(codes[a:b].tolist()) for a, b in pairwise(offsets.tolist()))
-    return dict(zip(rows, counts.tolist(), strict=True))
 
 
 def _times(number: int) -> str:
@@ -275,17 +269,20 @@ Weakness = tuple[int, list[tuple[int, tuple[int, ...]]], int]
 
 
 def _weakness_of_rows(released: Transactions, k: int) -> Weakness:
-    """Look at the released rows that no other contains: these are what Pgen is about.
+    """Look at the released rows: these are what Pgen is about.
 
-    Every part of every transaction is supported by k exactly when each released row is, and a row
-    that another contains is supported by whoever supports that one. This holds for any k, while
-    the maximal infrequent itemsets of the original, which Pgen protects, depend on it.
+    Every part of every transaction is supported by k exactly when each released row is. This holds
+    for any k, while the maximal infrequent itemsets of the original, which Pgen protects, depend
+    on it.
     """
-    rows = maximal_rows(released)
-    counts = released.counts[rows]
-    weak = rows[counts < k]
-    listed = [(int(released.counts[r]), tuple(released.row(r).tolist())) for r in weak[:LISTED]]
-    return int(counts.min(initial=counts.max(initial=0))), listed, len(weak)
+    rows = np.flatnonzero(released.lengths)
+    supports = image_supports(
+        *(released.offsets, released.codes, released.counts),
+        *(released.offsets[rows[0] :] if len(rows) else np.zeros(1, np.int64), released.codes, k),
+    )
+    weak = np.flatnonzero(supports < k)
+    listed = [(int(supports[i]), tuple(released.row(rows[i]).tolist())) for i in weak[:LISTED]]
+    return int(supports.min()) if len(rows) else 0, listed, len(weak)
 
 
 def _weakness_of_itemsets(
@@ -346,7 +343,7 @@ def _weakness_of_all(
     allowed = np.zeros(released.n_items + 1, np.uint8)  # the last is the absent label
     allowed[image_of[family.linkable & (image_of >= 0)]] = True
     return weakest_sets(
-        released.offsets, released.codes, released.counts, allowed[:-1], family.m, k, LISTED
+        released.offsets, released.codes, released.counts, allowed[:-1], family.largest, k, LISTED
     )
 
 

@@ -29,7 +29,18 @@ BAD: list[Bad] = [
     ("x.csv", b"a\n\xe9\nb\n\xe9,c\n", {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
     ("x.csv", b"id,item\n1,\xe9\n", LONG, [f"x.csv:2: {UTF8}"]),
     ("x.csv", b"id,item,\xe9\n", LONG, [f"x.csv:1: {UTF8}"]),
-    ("x.dat", "a b\n".encode("utf-16"), {}, [f"x.dat:1: {UTF8}"]),
+    (
+        "x.dat",
+        "a b\n".encode("utf-16"),
+        {},
+        ["x.dat: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)"],
+    ),
+    (
+        "x.csv",
+        b"PK\x03\x04rest",
+        {},
+        ["x.csv: is an Excel workbook or a zip archive; save it as CSV"],
+    ),
     # quotes
     ("x.csv", b'a\nb,"c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),
     ("x.csv", b'"a\nb","c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),

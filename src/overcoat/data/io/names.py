@@ -28,6 +28,10 @@ _SEPARATORS: dict[str, str | None] = {".dat": None, ".txt": None, ".csv": ",", "
 _FAMILIES = {".dat": ".dat", ".txt": ".dat", ".csv": ".csv", ".tsv": ".tsv"}
 
 
+# What else a name may promise, and would not keep.
+_OTHER = frozenset({".arrow", ".feather", ".html", ".json", ".ods", ".xls", ".xlsx", ".zip"})
+
+
 def is_gzip_name(name: str) -> bool:
     """Say whether `name` promises gzip."""
     return name.lower().endswith(".gz")
@@ -148,6 +152,8 @@ def output_layout(
     before = layout or Layout("basket")
     parquet = suffix in _PARQUET
     text = suffix in _SEPARATORS
+    if suffix in _OTHER:
+        raise DataError(f"cannot write {suffix}; name the file .csv, .dat or .parquet", name)
 
     kind: Format = before.format
     if suffix in {".dat", ".txt"} or (text and kind == "list"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, TypeGuard
@@ -114,27 +115,24 @@ def _refuse_table(source: Source, layout: Layout) -> None:
     if layout.parquet:
         return
     lines = source.head(_HEAD).decode("utf-8", "replace").split("\n")[:-1]
-    for sep in ",;\t" if layout.sep is None else layout.sep:
-        rows = [[x.strip(' "') for x in line.rstrip("\r").split(sep)] for line in lines]
+    for sep in dict.fromkeys([layout.sep or ",", *",;\t"]):
+        rows = list(csv.reader(lines, delimiter=sep))
         if len(rows) >= _ENOUGH and _looks_like_table(rows):
             raise DataError(
                 f"looks like a table with the columns {', '.join(rows[0])}: name those of the "
                 "transaction and of the item (id and item, --id and --item); if each line is a "
-                f"basket, say what separates its items (sep, --sep)",
+                "basket, say what separates its items (sep, --sep)",
                 source.name,
                 1,
             )
 
 
 def _looks_like_table(rows: list[list[str]]) -> bool:
-    """Say whether rows are as long as each other, the first names columns, and these differ."""
+    """Say whether all rows are as long as the first, whose values, its columns, never recur."""
     header, *rest = rows
     if len(header) < 2 or any(len(row) != len(header) for row in rest):
         return False
-    columns = [set(column) for column in zip(*rest, strict=True)]
-    values = set().union(*columns)
-    shared = sum(map(len, columns)) - len(values)  # ids and codes may both be numbers
-    return values.isdisjoint(header) and shared <= 0.05 * len(values)
+    return set(header).isdisjoint(value for row in rest for value in row)
 
 
 def _is_file(source: object) -> TypeGuard[File]:

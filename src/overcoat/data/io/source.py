@@ -98,6 +98,10 @@ class Source:
             self._path = None
             content = _Ahead(gzip.GzipFile(fileobj=io.BufferedReader(self._raw, _BUFFER)))
         magic = content.look(len(PARQUET_MAGIC))
+        if magic.startswith(b"PK\x03\x04"):
+            raise DataError("is an Excel workbook or a zip archive; save it as CSV", name)
+        if magic.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise DataError("is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)", name)
         self.parquet = magic == PARQUET_MAGIC or is_parquet_name(name)
         if not self.parquet and magic.startswith(BOM):
             content.skip(len(BOM))
