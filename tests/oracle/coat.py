@@ -1,15 +1,18 @@
 """Spec 5 to the letter: COAT for explicit itemsets, everything recomputed at each step."""
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 from .definitions import (
+    Family,
     Group,
     Itemset,
     Percent,
     Rows,
     Weight,
     domain_of,
+    expand,
     image,
     item_order,
     loss,
@@ -49,6 +52,32 @@ def coat(
     while unsatisfied := [p for p in constraints if not run.is_satisfied(p)]:
         # "p, unsatisfied, with the largest support of its image"; max takes the first of equals
         p = max(unsatisfied, key=lambda q: run.sup(image(q, run.mapping)))
+        while not run.is_satisfied(p):
+            run.repair(p)
+    return run.mapping, run.trace
+
+
+def coat_by_families(
+    rows: Rows,
+    families: Sequence[Family],
+    blocks: Sequence[Group],
+    k: int,
+    s: Percent,
+    weight: Weight = unit_weight,
+) -> tuple[dict[str, Group | None], Trace]:
+    """Anonymize under families, those of m-itemsets worked through size by size.
+
+    Each family proposes a constraint; the one of largest support is repaired, the first family's
+    among equals. A family of itemsets proposes as in `coat`. One of m-itemsets proposes, of the
+    smallest size that has any, the violated set of linkable groups of largest support, the first
+    in item order among equals.
+    """
+    run = _Run(rows, blocks, k, s, weight)
+    while True:
+        proposals = [proposal for family in families if (proposal := run.propose(family))]
+        if not proposals:
+            break
+        _, p = max(proposals, key=lambda proposal: proposal[0])
         while not run.is_satisfied(p):
             run.repair(p)
     return run.mapping, run.trace
@@ -94,6 +123,28 @@ class _Run:
             return whole
         violated = [part for part in subsets(whole) if 0 < self.sup(part) < self.k]
         return min(violated, key=lambda part: (-self.sup(part), self.first_items(part)))
+
+    def propose(self, family: Family) -> tuple[int, Itemset] | None:
+        if family[0] != "all":
+            constraints = expand(family, self.rows, self.k)
+            unsatisfied = [p for p in constraints if not self.is_satisfied(p)]
+            if not unsatisfied:
+                return None
+            p = max(unsatisfied, key=lambda q: self.sup(image(q, self.mapping)))
+            return self.sup(image(p, self.mapping)), p
+        _, m, linkable = family
+        linkable = frozenset(self.rank) if linkable is None else linkable & frozenset(self.rank)
+        published = publish(self.rows, self.mapping)
+        groups = sorted(image(linkable, self.mapping), key=self.first_item)
+        for size in range(1, min(m, len(linkable)) + 1):
+            supports = [(support(frozenset(x), published), x) for x in combinations(groups, size)]
+            violated = [(found, x) for found, x in supports if 0 < found < self.k]
+            if violated:
+                found, x = max(violated, key=lambda pair: pair[0])  # in item order: the first
+                return found, frozenset(
+                    min(group & linkable, key=self.rank.__getitem__) for group in x
+                )
+        return None
 
     # --- What changes it --------------------------------------------------------------------------
 

@@ -2,13 +2,14 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 
 from bridge import largest_k_of, phi_of, policy_of
 from oracle import definitions as oracle
-from oracle.coat import Infeasible
+from oracle.coat import Infeasible, coat_by_families
 from oracle.coat import coat as oracle_coat
 from overcoat.algorithms.coat import coat
 from overcoat.data.transactions import Transactions
@@ -67,14 +68,15 @@ def check(instance: Instance) -> str:
     total = float(oracle.total_loss(phi, rows, weight))
     assert 2 ** measure_loss(data, released, mapping, policy).log2_ul == pytest.approx(total)
 
-    # Where the definition leaves no choice, the mapping is the oracle's.
-    if all(family[0] != "all" for family in instance.families):
-        try:
-            expected, _ = oracle_coat(rows, constraints, blocks, k, s, weight)
-        except Infeasible:
-            assert not within
-        else:
-            assert phi == expected
+    # The mapping is the oracle's, step by step the same choices.
+    try:
+        expected, _ = coat_by_families(rows, instance.families, blocks, k, s, weight)
+    except Infeasible:
+        assert not within
+    else:
+        assert phi == expected
+    if all(family[0] != "all" for family in instance.families) and within:
+        assert phi == oracle_coat(rows, constraints, blocks, k, s, weight)[0]
     return "released" if within else "refused"
 
 
@@ -87,6 +89,17 @@ def test_random_instances(chunk: int) -> None:
     # The law must keep producing both, or half of this test would be asleep.
     assert seen["released"] > CHUNK // 4
     assert seen["refused"] > CHUNK // 8
+
+
+@pytest.mark.parametrize("enough", [1, 2])
+def test_batches_of_any_size(enough: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Owners of violated sets are given few at a time, so that they have to ask again."""
+    monkeypatch.setattr("overcoat.algorithms.violations._ENOUGH", enough)
+    rng = random.Random(enough)
+    for _ in range(150):
+        instance = random_instance(rng)
+        family: oracle.Family = ("all", rng.randint(1, 4), None)
+        check(replace(instance, families=[family, *instance.families[:1]]))
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
