@@ -247,7 +247,7 @@ def anonymize(
     parts: dict[str, Any] = {
         "k": k,
         "privacy": (privacy,) if isinstance(privacy, Family) else tuple(privacy) or None,
-        "utility": utility if utility is None or isinstance(utility, Utility) else Utility(utility),
+        "utility": utility,
         "max_suppressed": max_suppressed,
         "hierarchy": hierarchy,
         "weights": weights,

@@ -40,13 +40,11 @@ class BoundItemsets:
     ----------
     offsets, codes : itemset i is ``codes[offsets[i]:offsets[i + 1]]``, ascending
     title : what the family is called in reports
-    origin : where each set was written, if it was
     """
 
     offsets: NDArray[np.int64]
     codes: NDArray[np.int32]
     title: str
-    origin: tuple[ItemSet, ...] = ()
 
     @property
     def n_constraints(self) -> int:
@@ -153,7 +151,9 @@ class Itemsets(Family):
             elif codes:
                 bound[codes] = entry
         title = f"itemsets of {self.sets.file}" if self.sets.file else "explicit itemsets"
-        return _from_tuples(bound, title)
+        ends = np.cumsum([0, *map(len, bound)], dtype=np.int64)
+        flat = np.array([code for itemset in bound for code in itemset], np.int32)
+        return BoundItemsets(ends, flat, title)
 
     def __repr__(self) -> str:
         return f"Itemsets({len(self.sets)} set{'s' * (len(self.sets) != 1)})"
@@ -219,12 +219,3 @@ class Pgen(Family):
 
     def __repr__(self) -> str:
         return "Pgen()"
-
-
-def _from_tuples(bound: dict[tuple[int, ...], ItemSet], title: str) -> BoundItemsets:
-    return BoundItemsets(
-        np.concatenate([[0], np.cumsum([len(codes) for codes in bound])]).astype(np.int64),
-        np.array([code for codes in bound for code in codes], np.int32),
-        title,
-        tuple(bound.values()),
-    )

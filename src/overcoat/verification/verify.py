@@ -8,7 +8,6 @@ this says so.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -79,11 +78,6 @@ class _Findings:
     listed: dict[str, list[Violation]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
-    def add(self, kind: Kind, make: Callable[[], Violation]) -> None:
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        if self.counts[kind] <= LISTED:
-            self.listed.setdefault(kind, []).append(make())
-
     def join(self, other: _Findings) -> None:
         """Take over what was found elsewhere, of other kinds."""
         self.listed |= other.listed
@@ -95,7 +89,9 @@ class _Findings:
             self.counts[kind] = self.counts.get(kind, 0) + number
 
     def say(self, kind: Kind, message: str, **details: Any) -> None:
-        self.add(kind, lambda: Violation(kind, message, **details))
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        if self.counts[kind] <= LISTED:
+            self.listed.setdefault(kind, []).append(Violation(kind, message, **details))
 
 
 def verify(
@@ -178,18 +174,10 @@ def _check_rows(
         if label not in known:
             message = f"the release holds {label!r}, which is no label"
             findings.say("rows", message, itemset=(label,))
-    suppressed, absent = -1, -2
-    codes = [
-        suppressed
-        if (its := label_of.get(item)) is None
-        else absent
-        if (code := released.vocabulary.get(its)) is None
-        else code
-        for item in data.vocabulary
-    ]
+    codes = _released_codes(data, released, label_of, absent=-2)
     original = (data.offsets, data.codes, data.counts)
     published = (released.offsets, released.codes, released.counts)
-    if rows_match(*original, np.array(codes, np.int32), *published):
+    if rows_match(*original, codes, *published):
         return
     wanted = Counter[frozenset[str]]()
     for items, count in data:
@@ -208,6 +196,15 @@ def _check_rows(
         )
 
 
+def _released_codes(
+    data: Transactions, released: Transactions, label_of: dict[str, str], *, absent: int
+) -> NDArray[np.int32]:
+    """Return the released code of each item's label: -1 if it has none, `absent` if it is gone."""
+    labels = (label_of.get(item) for item in data.vocabulary)
+    codes = (-1 if label is None else released.vocabulary.get(label) for label in labels)
+    return np.array([absent if code is None else code for code in codes], np.int32)
+
+
 def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
@@ -223,21 +220,10 @@ def _check_privacy(
     findings: _Findings,
 ) -> int | None:
     """Check every family; return the largest k for which all of them hold."""
-    # The released label of each item; -1 when it is suppressed. A label that should be there and
-    # is not is reported with the rows; here it makes an image that nobody supports.
+    # A label that should be there and is not is reported with the rows; here it makes an image
+    # that nobody supports.
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
-    absent = released.n_items
-    image_of = np.array(
-        [
-            -1
-            if (label := label_of.get(item)) is None
-            else absent
-            if (code := released.vocabulary.get(label)) is None
-            else code
-            for item in data.vocabulary
-        ],
-        np.int64,
-    )
+    image_of = _released_codes(data, released, label_of, absent=released.n_items)
     limits = []
     for family in policy.families:
         if isinstance(family, BoundPgen):
@@ -275,18 +261,16 @@ def _weakness_of_rows(released: Transactions, k: int) -> Weakness:
     for any k, while the maximal infrequent itemsets of the original, which Pgen protects, depend
     on it.
     """
-    rows = np.flatnonzero(released.lengths)
-    supports = image_supports(
-        *(released.offsets, released.codes, released.counts),
-        *(released.offsets[rows[0] :] if len(rows) else np.zeros(1, np.int64), released.codes, k),
-    )
-    weak = np.flatnonzero(supports < k)
-    listed = [(int(supports[i]), tuple(released.row(rows[i]).tolist())) for i in weak[:LISTED]]
-    return int(supports.min()) if len(rows) else 0, listed, len(weak)
+    table = (released.offsets, released.codes, released.counts)
+    supports = image_supports(*table, released.offsets, released.codes, k)
+    rows = np.flatnonzero(released.lengths)  # the empty row is nobody's
+    weak = rows[supports[rows] < k]
+    listed = [(int(supports[row]), tuple(released.row(row).tolist())) for row in weak[:LISTED]]
+    return int(supports[rows].min()) if len(rows) else 0, listed, len(weak)
 
 
 def _weakness_of_itemsets(
-    family: BoundItemsets, released: Transactions, image_of: NDArray[np.int64], k: int
+    family: BoundItemsets, released: Transactions, image_of: NDArray[np.int32], k: int
 ) -> Weakness:
     """Look at each distinct image.
 
@@ -333,7 +317,7 @@ def _shares(released: Transactions, image: list[int]) -> list[tuple[int, ...]]:
 
 
 def _weakness_of_all(
-    family: BoundAllItemsets, released: Transactions, image_of: NDArray[np.int64], k: int
+    family: BoundAllItemsets, released: Transactions, image_of: NDArray[np.int32], k: int
 ) -> Weakness:
     """Look at the sets of up to m linkable labels that somebody supports.
 
