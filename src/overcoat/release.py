@@ -20,13 +20,19 @@ from typing import Any, Literal
 
 import numpy as np
 
-from overcoat.algorithms import get_algorithm
+from overcoat.algorithms import get_method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.data.io import Staging, output_layout, read, read_as, send, write
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, InfeasibleError, PolicyError, VerificationError
+from overcoat.errors import (
+    DataError,
+    InfeasibleError,
+    PolicyError,
+    Problem,
+    VerificationError,
+)
 from overcoat.kernels import Engine
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount, named_counts
@@ -263,17 +269,19 @@ def anonymize(
         policy = Policy(**{"privacy": (), **given})
     method = None
     try:
-        method = get_algorithm(policy.algorithm)
+        method = get_method(policy.algorithm)
     except PolicyError as error:  # to be told with whatever else is wrong
         policy = replace(policy, problems=(*policy.problems, *error.problems))
     seconds: dict[str, float] = {}
     with _timed("policy", seconds, progress):
         bound = policy.bind(data)
-    assert method is not None
+        assert method is not None
+        if problems := list(method.problems(bound)):
+            raise PolicyError(map(Problem, problems))
     require_memory(estimate_memory(data), "the work")
     with _timed("anonymize", seconds, progress):
         tell = None if progress is None else (lambda steps: progress("anonymize", steps))
-        outcome = method(data, bound, engine=engine, progress=tell)
+        outcome = method.run(data, bound, engine=engine, progress=tell)
         mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
     result = _publish(data, bound, mapping, seconds, progress, outcome)
     if outcome.unmet:

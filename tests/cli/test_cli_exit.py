@@ -140,7 +140,7 @@ overcoat.release.Staging = type("Staging", (Staging,), {"__exit__": leave})
     [
         "overcoat.data.io.read",
         "overcoat.policy.policy.Policy.bind",
-        "overcoat.release.get_algorithm",
+        "overcoat.release.get_method",
         "overcoat.release.verify",
         "overcoat.release.measure_loss",
         "overcoat.release.write",

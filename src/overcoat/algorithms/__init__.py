@@ -2,20 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.outcome import Outcome
 from overcoat.errors import PolicyError
+from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["ALGORITHMS", "get_algorithm"]
-
-ALGORITHMS: dict[str, Callable[..., Outcome]] = {"coat": coat}
+__all__ = ["ALGORITHMS", "Method", "get_method"]
 
 
-def get_algorithm(name: Any) -> Callable[..., Outcome]:
-    """Return the algorithm of that name."""
+def _takes_anything(policy: BoundPolicy) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """An anonymization method.
+
+    Attributes
+    ----------
+    run : the algorithm
+    problems : what of a policy the method cannot honour, in words for the user; a method that
+        cannot meet a policy must say so before it starts
+    """
+
+    run: Callable[..., Outcome]
+    problems: Callable[[BoundPolicy], Iterable[str]] = _takes_anything
+
+
+ALGORITHMS = {"coat": Method(coat)}
+
+
+def get_method(name: Any) -> Method:
+    """Return the method of that name."""
     try:
         return ALGORITHMS[name]
     except KeyError:
