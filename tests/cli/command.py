@@ -17,6 +17,11 @@ import pytest
 
 import overcoat.cli
 
+# The command imports these when it runs: after a test has replaced a part of them, if not before.
+import overcoat.release
+import overcoat.report.json
+import overcoat.report.text
+
 Content = str | bytes
 COMMAND = [sys.executable, "-m", "overcoat"]
 
