@@ -65,16 +65,15 @@ class ItemsetFinder:
     """Explicit itemsets.
 
     The support of an image never falls: a merge or a suppression only adds to the rows that hold
-    it. So an itemset supported by k or more is satisfied for good and leaves.
+    it. So an itemset supported by k or more is satisfied for good. One that nobody supports may be
+    satisfied for now.
     """
 
     def __init__(self, family: BoundItemsets, grouping: Grouping, k: int) -> None:
         self._family, self._grouping, self._k = family, grouping, k
         n = family.n_constraints
-        self._support = np.full(n, -1, np.int64)
+        self._support = np.full(n, -1, np.int64)  # of the unsatisfied ones, -1 for the others
         self._open = np.ones(n, bool)  # not satisfied for good
-        self._clear = np.zeros(n, bool)  # unsupported, and no part violated when last looked at
-        self._heap: list[tuple[int, int]] = []  # (-support, index), stale where it differs
         # item -> the itemsets that hold it
         owner = np.repeat(np.arange(n), np.diff(family.offsets))
         order = np.argsort(family.codes, kind="stable")
@@ -84,39 +83,34 @@ class ItemsetFinder:
 
     def changed(self, items: NDArray[np.int32]) -> None:
         """Evaluate again the open itemsets that hold such an item."""
-        held = [self._holders[self._bounds[item] : self._bounds[item + 1]] for item in items]
-        touched = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
-        self._evaluate(touched[self._open[touched]])
+        touched = np.zeros(len(self._open), bool)
+        for item in items.tolist():
+            touched[self._holders[self._bounds[item] : self._bounds[item + 1]]] = True
+        self._evaluate(np.flatnonzero(touched & self._open))
 
     def worst(self) -> Found | None:
         """Return the first itemset of largest support among the unsatisfied."""
-        while self._heap:
-            minus_support, index = self._heap[0]
-            if self._open[index] and self._support[index] == -minus_support:
-                items = self._family.itemset(index)
-                if minus_support or self._is_violated(index):
-                    return Found(-minus_support, tuple(items.tolist()))
-                self._clear[index] = True
-            heappop(self._heap)
+        if not len(self._support):
+            return None
+        index = int(np.argmax(self._support))  # the first of equals
+        if self._support[index] > 0:
+            return self._found(index)
+        for index in np.flatnonzero(self._support == 0).tolist():
+            image = self._grouping.image(self._family.itemset(index))
+            if violated_part(self._grouping, image, self._k) is not None:
+                return self._found(index)
+            self._support[index] = -1
         return None
 
     def _evaluate(self, which: NDArray[np.int64]) -> None:
         family = self._family
         found = self._grouping.supports(family.offsets, family.codes, which, self._k)
-        # What has not changed is in the heap still, unless it was taken out as clear.
-        news = (found != self._support[which]) | self._clear[which]
-        self._support[which] = found
-        self._clear[which] = False
-        self._open[which[found >= self._k]] = False
-        news &= found < self._k
-        for support, index in zip(found[news].tolist(), which[news].tolist(), strict=True):
-            heappush(self._heap, (-support, index))
+        satisfied = found >= self._k
+        self._open[which] = ~satisfied
+        self._support[which] = np.where(satisfied, -1, found)
 
-    def _is_violated(self, index: int) -> bool:
-        if self._clear[index]:
-            return False
-        image = self._grouping.image(self._family.itemset(index))
-        return violated_part(self._grouping, image, self._k) is not None
+    def _found(self, index: int) -> Found:
+        return Found(int(self._support[index]), tuple(self._family.itemset(index).tolist()))
 
 
 class AllItemsetsFinder:
@@ -165,8 +159,7 @@ class AllItemsetsFinder:
             if size > len(self._heaps):
                 self._heaps.append([])
                 self._owned.append({})
-                for group in self._grouping.groups().tolist():
-                    self._search(size, group)
+                self._search_all(size)
             heap = self._heaps[size - 1]
             while heap:
                 minus_support, groups, owner = heap[0]
@@ -187,12 +180,25 @@ class AllItemsetsFinder:
         members = (self._grouping.members(group) for group in groups)
         return tuple(int(items[self._family.linkable[items]][0]) for items in members)
 
+    def _search_all(self, size: int) -> None:
+        """Find what all groups own, when a size is looked at for the first time."""
+        groups = self._grouping.groups()
+        found = self._grouping.all_violations(groups, size, self._k, self._linkable, _ENOUGH)
+        for group, sets in zip(groups.tolist(), found, strict=True):
+            self._own(size, group, *sets)
+
     def _search(self, size: int, group: int) -> None:
         """Find what a group owns, the first of it."""
         above = bool(self._merged_at[group] == 0)
-        supports, groups = self._grouping.violations(
-            group, size, self._k, above, self._linkable, _ENOUGH
+        self._own(
+            size,
+            group,
+            *self._grouping.violations(group, size, self._k, above, self._linkable, _ENOUGH),
         )
+
+    def _own(
+        self, size: int, group: int, supports: NDArray[np.int64], groups: NDArray[np.int32]
+    ) -> None:
         owned = _Owned(supports, groups, self._clock)
         self._owned[size - 1][group] = owned
         self._push(size, group, owned)

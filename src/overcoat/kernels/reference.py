@@ -153,6 +153,12 @@ class Grouping:
             np.array([groups for _, groups in found], np.int32).reshape(len(found), size),
         )
 
+    def all_violations(
+        self, groups: Ints, size: int, k: int, linkable: NDArray[np.uint8], limit: int
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
+        """Return, for each of these groups, its `violations` with groups that come after it."""
+        return [self.violations(group, size, k, True, linkable, limit) for group in groups.tolist()]
+
     def cheapest_partner(
         self, group: int, weigh: Callable[[int, NDArray[np.int32]], Ints] | None = None
     ) -> int:

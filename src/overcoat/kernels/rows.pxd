@@ -8,7 +8,8 @@ cdef class Rows:
     cdef:
         Py_ssize_t n_items
         int32_t[::1] _rows              # all rows: length, count, number, items that stand for groups
-        int32_t[::1] _row_start         # by number
+        int32_t[::1] _row_start         # by number; rows are numbered longest first
+        int64_t[::1] _n_with            # how many rows had so many items or more
         int64_t[::1] _holder_start      # items -> the rows in which they stand for their group
         int32_t[::1] _holder_length
         int32_t[::1] _holders           # where in `_rows` these rows start
@@ -36,7 +37,8 @@ cdef class Rows:
     cdef int32_t _count_together(self, int32_t group) noexcept nogil
     cdef int64_t _support_of(self, int32_t* groups, int32_t n, int64_t limit) except -1 nogil
     cdef int64_t _support_by_rows(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil
-    cdef int64_t _support_by_bits(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil
+    cdef int64_t _support_by_bits(
+        self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit) noexcept nogil
     cdef bint _make_bits(self, int32_t group) noexcept nogil
     cdef void _drop_bits(self, int32_t group) noexcept nogil
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil

@@ -260,12 +260,15 @@ cdef class Rows:
     cdef int _fill(self, offsets, codes, counts) except -1:
         """Lay out the rows, and who holds what."""
         cdef:
-            Py_ssize_t n_rows = len(counts), row
+            Py_ssize_t n_rows = len(counts), number
             const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
             const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
             const int64_t[::1] count = np.ascontiguousarray(counts, np.int64)
-            int64_t j, at = 0
+            int64_t j, row, at = 0
             int32_t item
+        lengths = np.diff(offsets)
+        cdef const int64_t[::1] longest_first = np.argsort(-lengths, kind="stable")
+        self._n_with = n_rows - np.concatenate([[0], np.cumsum(np.bincount(lengths))])
         per_item = np.bincount(codes, minlength=self.n_items)[:self.n_items]
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
@@ -277,11 +280,12 @@ cdef class Rows:
         self._holder_length = np.zeros(self.n_items, np.int32)
         self._holders = np.empty(len(codes), np.int32)
         with nogil:
-            for row in range(n_rows):
-                self._row_start[row] = <int32_t> at
+            for number in range(n_rows):
+                row = longest_first[number]
+                self._row_start[number] = <int32_t> at
                 self._rows[at + LENGTH] = <int32_t> (start[row + 1] - start[row])
                 self._rows[at + COUNT] = <int32_t> count[row]
-                self._rows[at + NUMBER] = <int32_t> row
+                self._rows[at + NUMBER] = <int32_t> number
                 for j in range(start[row], start[row + 1]):
                     item = items[j]
                     self._rows[at + HEAD + j - start[row]] = item
@@ -341,8 +345,12 @@ cdef class Rows:
     ) except -1 nogil:
         """Return the support of some distinct groups, or something not below limit."""
         cdef int32_t i, j, group
+        cdef int64_t n_rows
         if n == 1:
             return self._support[groups[0]]
+        if n >= self._n_with.shape[0]:
+            return 0
+        n_rows = self._n_with[n]
         for i in range(1, n):  # the rarest first
             group = groups[i]
             j = i
@@ -350,13 +358,13 @@ cdef class Rows:
                 groups[j] = groups[j - 1]
                 j -= 1
             groups[j] = group
-        if self._n_group_rows[groups[0]] * RARE < self._row_start.shape[0]:
+        if self._n_group_rows[groups[0]] * RARE < n_rows:
             return self._support_by_rows(groups, n, limit)
         for i in range(n):
             if not self._make_bits(groups[i]):
                 with gil:
                     raise MemoryError
-        return self._support_by_bits(groups, n, limit)
+        return self._support_by_bits(groups, n, (n_rows + 63) // 64, limit)
 
     cdef int64_t _support_by_rows(
         self, int32_t* groups, int32_t n, int64_t limit
@@ -364,6 +372,8 @@ cdef class Rows:
         """Count the rows of the first group that hold the others too; stop at limit."""
         cdef int32_t item = groups[0], row, length, hits, i
         cdef int64_t j, e, total = 0
+        cdef int64_t end = self._n_with[n]
+        end = self._rows.shape[0] if end == self._row_start.shape[0] else self._row_start[end]
         self._stamp += 1
         for i in range(n):
             self._mark[groups[i]] = self._stamp
@@ -371,6 +381,8 @@ cdef class Rows:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 row = self._holders[j]
+                if row >= end:
+                    continue
                 length = self._rows[row + LENGTH]
                 if length < n:
                     continue
@@ -385,9 +397,9 @@ cdef class Rows:
         return total
 
     cdef int64_t _support_by_bits(
-        self, int32_t* groups, int32_t n, int64_t limit
+        self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit
     ) noexcept nogil:
-        """Count the rows whose bit is set for every group; stop at limit.
+        """Count the rows, of the first few, whose bit is set for every group; stop at limit.
 
         Words are taken in blocks, without a branch for each: most blocks are empty after the
         first few groups.
@@ -397,7 +409,7 @@ cdef class Rows:
         cdef uint64_t left[BLOCK]
         cdef uint64_t some
         cdef const uint64_t* more
-        while block + BLOCK < self._n_words:
+        while block + BLOCK < n_words:
             block += BLOCK
             memcpy(left, self._bits[groups[0]] + block, sizeof(left))
             i, some = 1, 1

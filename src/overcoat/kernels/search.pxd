@@ -1,0 +1,45 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from overcoat.kernels.rows cimport Rows
+
+cdef struct Level:
+    # Scratch space of one depth of the search.
+    int64_t* together     # support of the prefix with each group, zero between uses
+    int64_t* n_rows       # number of rows of it, later the end of the group's bucket
+    int32_t* seen         # groups met
+    int32_t* met          # group and row of each meeting, in the order of the rows
+    int32_t* bucket       # rows, bucketed by group
+    int64_t capacity
+
+cdef struct Found:
+    # Violated sets: their supports, and their members one set after the other.
+    int64_t* supports
+    int32_t* groups
+    int64_t n, capacity
+    int size             # members of a set, at most
+    int64_t enough       # that many are wanted; worse ones need not be kept
+    int64_t threshold    # sets with less support need not be kept
+    int64_t n_best       # how many have support k - 1
+
+cdef class Search:
+    cdef:
+        Py_ssize_t _n_items
+        Level* _levels
+        int _n_levels
+        int32_t* _prefix
+        Found found
+
+    cdef int run(
+        self, Rows of, int32_t group, int size, int64_t k, bint above, const uint8_t* linkable,
+        int64_t limit) except -1 nogil
+    cdef int64_t _count(
+        self, Rows of, Level* level, const int32_t* rows, int64_t n_rows) noexcept nogil
+    cdef int _extend(
+        self, Rows of, int depth, int size, const int32_t* rows, int64_t n_rows, int32_t last,
+        int64_t k, const uint8_t* linkable) except -1 nogil
+    cdef int _reserve_levels(self, int size) except -1 nogil
+    cdef int _reserve_bucket(self, Level* level, int64_t entries) except -1 nogil
+    cdef int _reserve_found(self, int64_t capacity, int size) except -1 nogil
+    cdef int _keep(self, int size, int64_t support, int64_t k) except -1 nogil
+    cdef int _prune(self, int size) except -1 nogil
+    cdef int _sort_pairs(self) except -1 nogil
