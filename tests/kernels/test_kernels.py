@@ -91,7 +91,7 @@ def test_twins_agree_on_every_step(seed: int) -> None:
         offsets = np.array([0, len(items) // 2, len(items)], np.int64)
         same(slow, fast, "supports", offsets, items, np.array([1, 0]), rng.randint(1, 9))
         group = rng.choice(groups)
-        for method in ("size", "members", "has_partner", "group"):
+        for method in ("size", "members", "has_partner", "group", "group_support"):
             same(slow, fast, method, group)
         k = rng.randint(2, 9)
         for size in (1, 2, 3):
@@ -100,12 +100,50 @@ def test_twins_agree_on_every_step(seed: int) -> None:
         if slow.has_partner(group):
             table = [rng.randrange(1000) for _ in range(data.n_items)]
             weigh = rng.choice([None, lambda _, others, t=table: np.array([t[o] for o in others])])
-            partner = same(slow, fast, "cheapest_partner", group, weigh)
+            others = [other for other in some.tolist() if other != group]
+            merged, partner = same(slow, fast, "cheapest_merge", [group, *others], weigh)
             if rng.random() < 0.9:
-                union = same(slow, fast, "merge", group, partner)
-                linkable[union] = linkable[group] | linkable[partner]
+                union = same(slow, fast, "merge", merged, partner)
+                linkable[union] = linkable[merged] | linkable[partner]
                 continue
         same(slow, fast, "suppress", group)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_twins_agree_when_the_same_groups_are_merged_again_and_again(seed: int) -> None:
+    """More such groups than there is room for counts that are kept."""
+    rng = random.Random(seed)
+    data = random_rows(rng, 200, 90)
+    slow, fast = pair_of_twins(data, rng)
+    favourites = rng.sample(range(data.n_items), 24)
+    while len(slow.groups()) > 2:
+        groups = same(slow, fast, "image", np.array(favourites, np.int32)).tolist()
+        group = rng.choice(groups or slow.groups().tolist())
+        if not slow.has_partner(group) or rng.random() < 0.03:
+            same(slow, fast, "suppress", group)
+            continue
+        merged, partner = same(slow, fast, "cheapest_merge", [group], None)
+        if rng.random() < 0.2:
+            merged, partner = partner, merged
+        same(slow, fast, "merge", merged, partner)
+
+
+def test_all_violations_are_those_of_each_group() -> None:
+    """Groups enough for several threads to work on, and for a thread to come back for more."""
+    rng = random.Random(3)
+    data = Transactions.of(
+        [{str(rng.randrange(900)) for _ in range(rng.randint(1, 12))} for _ in range(1500)]
+    )
+    _, fast = pair_of_twins(data, rng)
+    linkable = np.array([rng.random() < 0.9 for _ in range(data.n_items)], np.uint8)
+    groups = fast.groups()
+    assert len(groups) > 600
+    for size in (1, 2, 3):
+        found = fast.all_violations(groups, size, 3, linkable, 5)
+        expected = [fast.violations(group, size, 3, True, linkable, 5) for group in groups.tolist()]
+        for sets, other_sets in zip(expected, found, strict=True):
+            assert all(map(np.array_equal, sets, other_sets))
+        assert size == 1 or any(len(supports) for supports, _ in expected)
 
 
 def test_larger_violations_agree() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.pcta import pcta
 from overcoat.errors import PolicyError
 from overcoat.policy.policy import BoundPolicy
 
@@ -33,7 +34,7 @@ class Method:
     problems: Callable[[BoundPolicy], Iterable[str]] = _takes_anything
 
 
-ALGORITHMS = {"coat": Method(coat)}
+ALGORITHMS = {"coat": Method(coat), "pcta": Method(pcta)}
 
 
 def get_method(name: Any) -> Method:

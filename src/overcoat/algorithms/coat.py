@@ -1,21 +1,13 @@
-"""COAT: constraint-based anonymization of transactions (Loukides, Gkoulalas-Divanis, Malin).
-
-The paper's Algorithm 1 (COAT), 2 (Generalize) and 3 (Suppress), with the differences that
-docs/differences.md lists. Read it beside the paper; symbols in comments are the paper's.
-"""
+"""COAT: constraint-based anonymization of transactions (Loukides, Gkoulalas-Divanis, Malin)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from overcoat.algorithms.outcome import Outcome, Step
-from overcoat.algorithms.violations import Found, find, violated_part
+from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.repair import repair_all
 from overcoat.data.transactions import Transactions
-from overcoat.kernels import Engine, grouping_class
-from overcoat.policy.hierarchy import Tree
+from overcoat.kernels import Engine
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["coat"]
@@ -28,10 +20,7 @@ def coat(
     engine: Engine = "compiled",
     progress: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Merge and suppress items until every privacy constraint is satisfied.
-
-    It always ends with all constraints satisfied. When that took more suppression than the policy
-    allows, the outcome says so (`Outcome.unmet`): the constraints whose repair went beyond it.
+    """Merge the least supported group of the chosen constraint where that costs least.
 
     Parameters
     ----------
@@ -46,107 +35,18 @@ def coat(
     >>> outcome.group_of
     array([0, 0, 2], dtype=int32)
     """
-    run = _Run(data, policy, engine)
-    finders = [find(family, run.grouping, policy.k) for family in policy.families]
-
-    # -- Algorithm 1, steps 2 and 3: the unsatisfied p whose itemset has maximum support ----
-    while True:
-        proposals = [(finder.worst(), number) for number, finder in enumerate(finders)]
-        unsatisfied = [(found, number) for found, number in proposals if found is not None]
-        if not unsatisfied:
-            break
-        # max() keeps the first of equals: the family that comes first in the policy.
-        found, number = max(unsatisfied, key=lambda proposal: proposal[0].support)
-        run.repair(found, number)
-        changed = run.take_changed()
-        for finder in finders:
-            finder.changed(changed)
-        if progress is not None:
-            progress(len(run.steps))
-    return run.outcome()
+    return repair_all(data, policy, _choose, engine=engine, progress=progress)
 
 
-class _Run:
-    """The state of one run: the grouping, what was suppressed, the steps taken."""
-
-    def __init__(self, data: Transactions, policy: BoundPolicy, engine: Engine) -> None:
-        tree = policy.weights.tree or Tree.star(data.n_items)
-        self.grouping = grouping_class(engine)(
-            data.offsets,
-            data.codes,
-            data.counts,
-            policy.utility.block_of,
-            tree.parent,
-            tree.weight,
-        )
-        self.policy = policy
-        self.steps: list[Step] = []
-        self._weigh = None if policy.weights.tree else self._ask_weights
-        self._merged: set[int] = set()  # since the last take_changed()
-        self._suppressed: list[int] = []  # likewise
-        self._n_suppressed = 0
-        self._unmet: dict[tuple[int, ...], None] = {}
-
-    def repair(self, found: Found, family: int) -> None:
-        """Algorithm 1, steps 4 to 14: generalize, as a last resort suppress, until p holds."""
-        grouping, k = self.grouping, self.policy.k
-        items = np.array(found.items, np.int32)
-        # What the finder found is violated; if somebody supports it, it is violated whole.
-        part = grouping.image(items) if found.support else None
-        while True:
-            if part is None:
-                part = violated_part(grouping, grouping.image(items), k)
-            if part is None:
-                return
-            # Step 5: i_m, the least supported; sorted() keeps item order among equals.
-            support = {int(part[i]): grouping.support(part[i : i + 1]) for i in range(len(part))}
-            by_support = sorted(support, key=support.__getitem__)
-            least = by_support[0]
-            # Steps 7 to 10. The paper would loop for ever on a group that is alone in its block
-            # and supported by k or more: then the next that has a partner is taken.
-            candidates = [least] if support[least] < k else by_support
-            partnered = [group for group in candidates if grouping.has_partner(group)]
-            if partnered:
-                self._generalize(partnered[0], found.items, family)
-            else:
-                self._suppress(least, found.items, family)
-            part = None
-
-    def take_changed(self) -> NDArray[np.int32]:
-        """Return the items whose group has changed since the last call."""
-        members = [self.grouping.members(group) for group in sorted(self._merged)]
-        changed = np.concatenate([np.array(self._suppressed, np.int32), *members])
-        self._merged.clear()
-        self._suppressed.clear()
-        return changed
-
-    def outcome(self) -> Outcome:
-        """Return what the run came to."""
-        return Outcome(self.grouping.group_of(), tuple(self.steps), tuple(self._unmet))
-
-    def _generalize(self, group: int, constraint: tuple[int, ...], family: int) -> None:
-        """Algorithm 2: merge with the group of the block that makes the union's UL smallest."""
-        partner = self.grouping.cheapest_partner(group, self._weigh)
-        union = self.grouping.merge(group, partner)
-        support = self.grouping.support(np.array([union], np.int32))
-        self.steps.append(Step("merge", group, partner, support, family, constraint))
-        self._merged -= {group, partner}
-        self._merged.add(union)
-
-    def _suppress(self, group: int, constraint: tuple[int, ...], family: int) -> None:
-        """Algorithm 3: remove a group from the data and from all constraints."""
-        support = self.grouping.support(np.array([group], np.int32))
-        self.steps.append(Step("suppress", group, -1, support, family, constraint))
-        members = self.grouping.members(group).tolist()
-        self.grouping.suppress(group)
-        self._merged.discard(group)
-        self._suppressed += members
-        self._n_suppressed += len(members)
-        if self._n_suppressed > self.policy.budget:
-            # Step 5 of the paper stops here with an error. The run goes on to learn how much
-            # suppression the policy needs, so that the error can say it.
-            self._unmet[constraint] = None
-
-    def _ask_weights(self, group: int, candidates: NDArray[np.int32]) -> NDArray[np.int64]:
-        members = self.grouping.members
-        return self.policy.weights.unions(members(group), map(members, candidates.tolist()))
+def _choose(
+    supports: dict[int, int], has_partner: Callable[[int], bool], k: int
+) -> tuple[list[int], int]:
+    """Algorithm 1, steps 5 and 7 to 10."""
+    # Step 5: i_m, the least supported; sorted() keeps item order among equals.
+    by_support = sorted(supports, key=supports.__getitem__)
+    least = by_support[0]
+    # The paper would loop for ever on a group that is alone in its block and supported by k or
+    # more: then the next that has a partner is taken.
+    candidates = [least] if supports[least] < k else by_support
+    partnered = [group for group in candidates if has_partner(group)]
+    return partnered[:1], least

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 
-from overcoat.kernels.rows cimport Rows
+from overcoat.kernels.together cimport Together
 
 cdef struct Entry:
     int64_t support
@@ -18,7 +18,7 @@ cdef struct Candidate:
     int32_t group
     int64_t size, loss
 
-cdef class Partners(Rows):
+cdef class Partners(Together):
     cdef:
         Shelf* _shelves
         Py_ssize_t _n_shelves
@@ -26,12 +26,18 @@ cdef class Partners(Rows):
         int32_t[::1] _shelf             # the shelf of each group
         int64_t[::1] _shelf_mark, _shelf_weight
 
+    cdef int _find_partner(self, int32_t group, weigh, Candidate* best) except -1
     cdef int _make_shelves(self, block_of, parent, weight) except -1
     cdef int _put_on_shelves(self, int32_t group) except -1
     cdef void _mark_path(self, int32_t shelf) noexcept nogil
     cdef int32_t _common(self, int32_t shelf) noexcept nogil
     cdef void _consider(
-        self, int32_t group, int32_t other, int64_t weight, Candidate* best) noexcept nogil
-    cdef void _look_at_seen(self, int32_t group, int32_t n_seen, Candidate* best) noexcept nogil
-    cdef int _look_at_shelves(self, int32_t group, Candidate* best) except -1
-    cdef int _look_at_all(self, int32_t group, weigh, Candidate* best) except -1
+        self, int32_t group, int32_t other, int64_t weight, int64_t together, Candidate* best
+    ) noexcept nogil
+    cdef void _look_at_seen(
+        self, int32_t group, int32_t n_seen, const int64_t* together, Candidate* best
+    ) noexcept nogil
+    cdef int _look_at_shelves(
+        self, int32_t group, const int64_t* together, Candidate* best) except -1
+    cdef int _look_at_all(
+        self, int32_t group, weigh, const int64_t* together, Candidate* best) except -1

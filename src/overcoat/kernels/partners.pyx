@@ -19,7 +19,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from overcoat.kernels.rows cimport Rows
+from overcoat.kernels.together cimport Together
 
 cdef extern from *:
     ctypedef long long int128 "__int128"
@@ -57,7 +57,7 @@ cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noex
     return size_y >= 62 or low < (-high << size_y)
 
 
-cdef class Partners(Rows):
+cdef class Partners(Together):
     """Rows that know the cheapest partner of a group."""
 
     def __cinit__(self, *arguments):
@@ -67,38 +67,49 @@ cdef class Partners(Rows):
     def __init__(self, offsets, codes, counts, block_of, parent, weight):
         if int(np.sum(counts)) * int(np.max(weight, initial=0)) >= 1 << 62:
             raise OverflowError("support times weight leaves 62 bits")
-        Rows.__init__(self, offsets, codes, counts, block_of)
+        Together.__init__(self, offsets, codes, counts, block_of)
         self._make_shelves(np.asarray(block_of, np.int64), np.asarray(parent), weight)
 
     def __dealloc__(self):
         shelves_free(self._shelves, self._n_shelves)
 
-    def cheapest_partner(self, int32_t group, weigh=None):
-        """Return the group of the block whose union with `group` has the smallest UL."""
-        cdef Candidate best
-        cdef int32_t n_seen = self._count_together(group)
+    def cheapest_merge(self, groups, weigh=None):
+        """Return one of `groups` and its partner: the union within a block of smallest UL."""
+        cdef Candidate best, candidate
+        cdef int32_t group, merged = -1
         best.group = -1
-        if weigh is not None:
-            self._look_at_all(group, weigh, &best)
-        else:
-            self._mark_path(self._shelf[group])
-            self._look_at_seen(group, n_seen, &best)
-            self._look_at_shelves(group, &best)
-        for i in range(n_seen):
-            self._together[self._seen[i]] = 0
-        return best.group
+        for group in groups:
+            self._find_partner(group, weigh, &candidate)
+            if candidate.group >= 0 and (
+                merged < 0 or loses_less(candidate.size, candidate.loss, best.size, best.loss)
+            ):
+                merged, best = group, candidate
+        return merged, best.group
 
     def merge(self, int32_t one, int32_t other):
         """Unite two groups; return the union."""
         cdef int32_t shelf, union
         self._mark_path(self._shelf[one])
         shelf = self._common(self._shelf[other])
-        union = Rows.merge(self, one, other)
+        union = Together.merge(self, one, other)
         self._shelf[union] = shelf
         self._put_on_shelves(union)
         return union
 
     # -- helpers --------------------------------------------------------------------------
+
+    cdef int _find_partner(self, int32_t group, weigh, Candidate* best) except -1:
+        """Find the group of the block whose union with `group` has the smallest UL; -1 for none."""
+        cdef int32_t n_seen
+        cdef int64_t* together = self._count_together(group, &n_seen)
+        best.group = -1
+        if weigh is not None:
+            self._look_at_all(group, weigh, together, best)
+        else:
+            self._mark_path(self._shelf[group])
+            self._look_at_seen(group, n_seen, together, best)
+            self._look_at_shelves(group, together, best)
+        return 0
 
     cdef int _make_shelves(self, block_of, parent, weight) except -1:
         """Make a shelf for each block and inner node with an item of the block below it."""
@@ -152,12 +163,12 @@ cdef class Partners(Rows):
         return shelf
 
     cdef void _consider(
-        self, int32_t group, int32_t other, int64_t weight, Candidate* best
+        self, int32_t group, int32_t other, int64_t weight, int64_t together, Candidate* best
     ) noexcept nogil:
         """Make `other` the best partner of `group` if it loses less, or the same and comes first."""
         cdef int64_t size = self._size[group] + self._size[other]
         cdef int64_t loss = weight * (
-            self._support[group] + self._support[other] - self._together[other])
+            self._support[group] + self._support[other] - together)
         if (
             best.group < 0
             or loses_less(size, loss, best.size, best.loss)
@@ -165,16 +176,21 @@ cdef class Partners(Rows):
         ):
             best.group, best.size, best.loss = other, size, loss
 
-    cdef void _look_at_seen(self, int32_t group, int32_t n_seen, Candidate* best) noexcept nogil:
+    cdef void _look_at_seen(
+        self, int32_t group, int32_t n_seen, const int64_t* together, Candidate* best
+    ) noexcept nogil:
         """Consider the groups that share a row with `group`."""
         cdef int32_t i, other
         for i in range(n_seen):
             other = self._seen[i]
             if other != group and self._block_of[other] == self._block_of[group]:
                 self._consider(
-                    group, other, self._shelf_weight[self._common(self._shelf[other])], best)
+                    group, other, self._shelf_weight[self._common(self._shelf[other])],
+                    together[other], best)
 
-    cdef int _look_at_shelves(self, int32_t group, Candidate* best) except -1:
+    cdef int _look_at_shelves(
+        self, int32_t group, const int64_t* together, Candidate* best
+    ) except -1:
         """Consider the least supported group of each size on each shelf above `group`."""
         cdef int32_t shelf = self._shelf[group], size, other
         cdef int64_t least
@@ -205,19 +221,23 @@ cdef class Partners(Rows):
                     heap_pop(heap)
                 if heap.n:
                     self._consider(
-                        group, other, self._shelf_weight[self._common(self._shelf[other])], best)
+                        group, other, self._shelf_weight[self._common(self._shelf[other])],
+                        together[other], best)
                 if held and not heap_push(heap, own):
                     raise MemoryError
             shelf = self._above[shelf]
         return 0
 
-    cdef int _look_at_all(self, int32_t group, weigh, Candidate* best) except -1:
+    cdef int _look_at_all(
+        self, int32_t group, weigh, const int64_t* together, Candidate* best
+    ) except -1:
         """Consider every group of the block, weighed by the caller."""
         everything = self.groups()
         blocks = np.asarray(self._block_of)[everything]
         candidates = everything[(blocks == self._block_of[group]) & (everything != group)]
+        cdef int32_t other
         for other, weight in zip(candidates.tolist(), weigh(group, candidates).tolist()):
-            self._consider(group, other, weight, best)
+            self._consider(group, other, weight, together[other], best)
         return 0
 
 

@@ -5,7 +5,7 @@ Tests hold the two together; it also serves, with a warning, where the compiled 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import Any
 
@@ -92,6 +92,10 @@ class Grouping:
         """Return the number of transactions with all these groups (at least one is given)."""
         return self._total(set.intersection(*(self._rows[int(group)] for group in groups)))
 
+    def group_support(self, group: int) -> int:
+        """Return the number of transactions with a group."""
+        return self._total(self._rows[group])
+
     def supports(self, offsets: Ints, codes: Ints, which: Ints, limit: int) -> NDArray[np.int64]:
         """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
         images = (self.image(codes[offsets[index] : offsets[index + 1]]) for index in which)
@@ -159,26 +163,29 @@ class Grouping:
         """Return, for each of these groups, its `violations` with groups that come after it."""
         return [self.violations(group, size, k, True, linkable, limit) for group in groups.tolist()]
 
-    def cheapest_partner(
-        self, group: int, weigh: Callable[[int, NDArray[np.int32]], Ints] | None = None
-    ) -> int:
-        """Return the group of the block whose union with `group` has the smallest UL.
+    def cheapest_merge(
+        self,
+        groups: Iterable[int],
+        weigh: Callable[[int, NDArray[np.int32]], Ints] | None = None,
+    ) -> tuple[int, int]:
+        """Return one of `groups` and its partner: the union within a block of smallest UL.
 
-        First in item order among equals. `weigh(group, candidates)` gives the numerators of the
+        Among equals the first of `groups`, and of its partners the first in item order. At least
+        one of `groups` must have a partner. `weigh(group, candidates)` gives the numerators of the
         unions' weights; without it they come from the tree.
         """
-        candidates = [other for other in self._block(group) if other != group]
-        if weigh is None:
-            numerators = [self._common_weight(group, other) for other in candidates]
-        else:
-            numerators = weigh(group, np.array(candidates, np.int32)).tolist()
-
-        best, best_size, best_loss = -1, 0, 0
-        for other, numerator in zip(candidates, numerators, strict=True):
-            size = len(self._members[group]) + len(self._members[other])
-            loss = numerator * self._total(self._rows[group] | self._rows[other])
-            if best < 0 or loses_less(size, loss, best_size, best_loss):
-                best, best_size, best_loss = other, size, loss
+        best, best_size, best_loss = (-1, -1), 0, 0
+        for group in groups:
+            candidates = [other for other in self._block(group) if other != group]
+            if weigh is None:
+                numerators = [self._common_weight(group, other) for other in candidates]
+            else:
+                numerators = weigh(group, np.array(candidates, np.int32)).tolist()
+            for other, numerator in zip(candidates, numerators, strict=True):
+                size = len(self._members[group]) + len(self._members[other])
+                loss = numerator * self._total(self._rows[group] | self._rows[other])
+                if best[0] < 0 or loses_less(size, loss, best_size, best_loss):
+                    best, best_size, best_loss = (group, other), size, loss
         return best
 
     # -- changing -------------------------------------------------------------------------

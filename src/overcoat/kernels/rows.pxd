@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t
 
 cdef enum:
     # A row in `_rows`: this many numbers, then its items.
@@ -8,7 +8,7 @@ cdef class Rows:
     cdef:
         Py_ssize_t n_items
         int32_t[::1] _rows              # all rows: length, count, number, items that stand for groups
-        int32_t[::1] _row_start         # by number; rows are numbered longest first
+        int32_t[::1] _row_start         # by number
         int64_t[::1] _n_with            # how many rows had so many items or more
         int64_t[::1] _holder_start      # items -> the rows in which they stand for their group
         int32_t[::1] _holder_length
@@ -21,25 +21,12 @@ cdef class Rows:
         int64_t[::1] _n_group_rows
         # utility blocks
         int32_t[::1] _block_of, _block_alive
-        # the rows of some groups as bits, by number; NULL where not needed so far
-        uint64_t** _bits
-        int64_t _n_words
+        int64_t _n_groups, _next_look   # look for equal rows when so many groups are left
         # scratch: a mark is valid when it equals the stamp
         int64_t _stamp
-        int64_t _n_groups, _next_look   # look for equal rows when so many groups are left
-        int64_t[::1] _mark, _row_mark
-        int32_t[::1] _position, _wanted
-        int64_t[::1] _together          # zero between uses
-        int32_t[::1] _seen
+        int64_t[::1] _mark
 
     cdef int _fill(self, offsets, codes, counts) except -1
     cdef int _look_for_equal_rows(self) except -1
-    cdef int32_t _count_together(self, int32_t group) noexcept nogil
-    cdef int64_t _support_of(self, int32_t* groups, int32_t n, int64_t limit) except -1 nogil
-    cdef int64_t _support_by_rows(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil
-    cdef int64_t _support_by_bits(
-        self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit) noexcept nogil
-    cdef bint _make_bits(self, int32_t group) noexcept nogil
-    cdef void _drop_bits(self, int32_t group) noexcept nogil
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil
     cdef void _drop(self, int32_t row, int32_t item) noexcept nogil

@@ -8,44 +8,19 @@ each visit should cost one look at memory. The other way round, each item has a 
 the rows in which it stands for its group. A merge relabels items and visits only the rows of the
 smaller group: where the row holds the other group too, one of the two items goes. So the rows of a
 group are the holders of its items, no list is ever copied, and the slices only shrink. From time to
-time rows that have become equal are brought together.
-
-Supports of sets whose rarest group is not rare are counted on bits, one for each row; the others on
-the rows of that group.
+time rows that have become equal are brought together. The rows lie in order of their lengths, the
+longest first: what holds many groups is among the first.
 """
 
 import numpy as np
 
 from overcoat.data.native import canonical_rows
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
-
-cdef extern from *:
-    int lowest_bit "__builtin_ctzll" (unsigned long long) noexcept nogil
-
-cdef enum:
-    BLOCK = 8  # words of bits
-
-cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
-cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 
 cdef class Rows:
-    """Rows, groups, supports; see `overcoat.kernels.reference.Grouping`."""
-
-    def __cinit__(self, offsets, codes, counts, block_of, *more):
-        self._bits = <uint64_t**> calloc(max(len(block_of), 1), sizeof(uint64_t*))
-        if self._bits == NULL:
-            raise MemoryError
-
-    def __dealloc__(self):
-        if self._bits != NULL:
-            for item in range(self.n_items):
-                free(self._bits[item])
-            free(self._bits)
+    """Rows and groups; see `overcoat.kernels.reference.Grouping`."""
 
     def __init__(self, offsets, codes, counts, block_of):
         cdef Py_ssize_t n_items = len(block_of)
@@ -65,10 +40,6 @@ cdef class Rows:
         self._block_alive = np.bincount(block_of).astype(np.int32)
         self._stamp = 0
         self._mark = np.zeros(n_items, np.int64)
-        self._position = np.zeros(n_items, np.int32)
-        self._wanted = np.zeros(n_items, np.int32)
-        self._together = np.zeros(n_items, np.int64)
-        self._seen = np.zeros(n_items, np.int32)
 
     # -- asking ---------------------------------------------------------------------------
 
@@ -101,6 +72,10 @@ cdef class Rows:
         """Return the number of items of a group."""
         return self._size[group]
 
+    def group_support(self, int32_t group):
+        """Return the number of transactions with a group."""
+        return self._support[group]
+
     def image(self, items):
         """Return the distinct groups of some items, ascending, without the suppressed ones."""
         cdef const int32_t[::1] given = np.ascontiguousarray(items, np.int32)
@@ -122,76 +97,6 @@ cdef class Rows:
     def has_partner(self, int32_t group):
         """Whether the block of a group holds another one."""
         return self._block_alive[self._block_of[group]] > 1
-
-    def support(self, groups):
-        """Return the number of transactions with all these groups (at least one is given)."""
-        cdef int32_t[::1] wanted = np.array(groups, np.int32)
-        return self._support_of(&wanted[0], <int32_t> wanted.shape[0], NO_LIMIT)
-
-    def supports(self, offsets, codes, which, int64_t limit):
-        """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
-        cdef:
-            const int64_t[::1] starts = np.ascontiguousarray(offsets, np.int64)
-            const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
-            const int64_t[::1] chosen = np.ascontiguousarray(which, np.int64)
-            int64_t[::1] out = np.empty(chosen.shape[0], np.int64)
-            Py_ssize_t i
-            int64_t position
-            int32_t group, n_groups
-        with nogil:
-            for i in range(chosen.shape[0]):
-                self._stamp += 1
-                n_groups = 0
-                for position in range(starts[chosen[i]], starts[chosen[i] + 1]):
-                    group = self._group[items[position]]
-                    if group >= 0 and self._mark[group] != self._stamp:
-                        self._mark[group] = self._stamp
-                        self._wanted[n_groups] = group
-                        n_groups += 1
-                if n_groups == 0:
-                    out[i] = limit
-                else:
-                    out[i] = min(self._support_of(&self._wanted[0], n_groups, limit), limit)
-        return np.asarray(out)
-
-    def projections(self, groups):
-        """Return what rows hold of `groups`, as 0/1 over them, and how many hold just that."""
-        cdef:
-            const int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
-            Py_ssize_t n = wanted.shape[0], i, found = 0
-            int32_t item, row, group
-            int64_t j, total = 0
-        for i in range(n):
-            total += self._n_group_rows[wanted[i]]
-        cdef int32_t[::1] rows = np.empty(total, np.int32)
-        self._stamp += 1
-        for i in range(n):
-            self._mark[wanted[i]] = self._stamp
-            self._position[wanted[i]] = <int32_t> i
-            item = wanted[i]
-            while item >= 0:
-                for j in range(self._holder_start[item],
-                               self._holder_start[item] + self._holder_length[item]):
-                    row = self._holders[j]
-                    if self._row_mark[self._rows[row + NUMBER]] != self._stamp:
-                        self._row_mark[self._rows[row + NUMBER]] = self._stamp
-                        rows[found] = row
-                        found += 1
-                item = self._next[item]
-        ordered = np.sort(np.asarray(rows)[:found])
-        cdef int32_t[::1] sorted_rows = ordered
-        table = np.zeros((found, n), np.uint8)
-        cdef uint8_t[:, ::1] bits = table
-        for i in range(found):
-            row = sorted_rows[i]
-            for j in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
-                group = self._group[self._rows[j]]
-                if self._mark[group] == self._stamp:
-                    bits[i, self._position[group]] = 1
-        patterns, inverse = np.unique(table, axis=0, return_inverse=True)
-        counts = np.asarray(self._rows)[ordered + COUNT]
-        totals = np.bincount(inverse.reshape(-1), counts, len(patterns)).astype(np.int64)
-        return patterns, totals
 
     # -- changing -------------------------------------------------------------------------
 
@@ -219,12 +124,6 @@ cdef class Rows:
             item = self._next[item]
 
         kept, gone = min(one, other), max(one, other)
-        if self._bits[kept] != NULL and self._bits[gone] != NULL:
-            for j in range(self._n_words):
-                self._bits[kept][j] |= self._bits[gone][j]
-        else:
-            self._drop_bits(kept)
-        self._drop_bits(gone)
         item = gone
         while item >= 0:
             self._group[item] = kept
@@ -244,7 +143,6 @@ cdef class Rows:
         """Remove a group, with all its items."""
         cdef int32_t item = group
         cdef int64_t j
-        self._drop_bits(group)
         while item >= 0:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
@@ -272,10 +170,6 @@ cdef class Rows:
         per_item = np.bincount(codes, minlength=self.n_items)[:self.n_items]
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
-        self._row_mark = np.zeros(n_rows, np.int64)
-        self._n_words = (n_rows + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
-        for item in range(self.n_items):
-            self._drop_bits(item)
         self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
         self._holder_length = np.zeros(self.n_items, np.int32)
         self._holders = np.empty(len(codes), np.int32)
@@ -339,139 +233,6 @@ cdef class Rows:
         self._fill(offsets, codes, counts)  # the first item of a group now stands for all of it
         self._n_group_rows = np.asarray(self._holder_length).astype(np.int64)
         return 0
-
-    cdef int64_t _support_of(
-        self, int32_t* groups, int32_t n, int64_t limit
-    ) except -1 nogil:
-        """Return the support of some distinct groups, or something not below limit."""
-        cdef int32_t i, j, group
-        cdef int64_t n_rows
-        if n == 1:
-            return self._support[groups[0]]
-        if n >= self._n_with.shape[0]:
-            return 0
-        n_rows = self._n_with[n]
-        for i in range(1, n):  # the rarest first
-            group = groups[i]
-            j = i
-            while j > 0 and self._n_group_rows[groups[j - 1]] > self._n_group_rows[group]:
-                groups[j] = groups[j - 1]
-                j -= 1
-            groups[j] = group
-        if self._n_group_rows[groups[0]] * RARE < n_rows:
-            return self._support_by_rows(groups, n, limit)
-        for i in range(n):
-            if not self._make_bits(groups[i]):
-                with gil:
-                    raise MemoryError
-        return self._support_by_bits(groups, n, (n_rows + 63) // 64, limit)
-
-    cdef int64_t _support_by_rows(
-        self, int32_t* groups, int32_t n, int64_t limit
-    ) noexcept nogil:
-        """Count the rows of the first group that hold the others too; stop at limit."""
-        cdef int32_t item = groups[0], row, length, hits, i
-        cdef int64_t j, e, total = 0
-        cdef int64_t end = self._n_with[n]
-        end = self._rows.shape[0] if end == self._row_start.shape[0] else self._row_start[end]
-        self._stamp += 1
-        for i in range(n):
-            self._mark[groups[i]] = self._stamp
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                row = self._holders[j]
-                if row >= end:
-                    continue
-                length = self._rows[row + LENGTH]
-                if length < n:
-                    continue
-                hits = 0
-                for e in range(row + HEAD, row + HEAD + length):
-                    hits += self._mark[self._group[self._rows[e]]] == self._stamp
-                if hits == n:
-                    total += self._rows[row + COUNT]
-                    if total >= limit:
-                        return total
-            item = self._next[item]
-        return total
-
-    cdef int64_t _support_by_bits(
-        self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit
-    ) noexcept nogil:
-        """Count the rows, of the first few, whose bit is set for every group; stop at limit.
-
-        Words are taken in blocks, without a branch for each: most blocks are empty after the
-        first few groups.
-        """
-        cdef int64_t block = -BLOCK, total = 0
-        cdef int32_t i, w
-        cdef uint64_t left[BLOCK]
-        cdef uint64_t some
-        cdef const uint64_t* more
-        while block + BLOCK < n_words:
-            block += BLOCK
-            memcpy(left, self._bits[groups[0]] + block, sizeof(left))
-            i, some = 1, 1
-            while some and i < n:
-                more = self._bits[groups[i]] + block
-                some = 0
-                for w in range(BLOCK):
-                    left[w] &= more[w]
-                    some |= left[w]
-                i += 1
-            if not some:
-                continue
-            for w in range(BLOCK):
-                while left[w]:
-                    total += self._rows[
-                        self._row_start[64 * (block + w) + lowest_bit(left[w])] + COUNT]
-                    left[w] &= left[w] - 1
-            if total >= limit:
-                return total
-        return total
-
-    cdef bint _make_bits(self, int32_t group) noexcept nogil:
-        """Make the bits of a group unless they are there; False when memory ran out."""
-        cdef int32_t item = group, number
-        cdef int64_t j
-        if self._bits[group] != NULL:
-            return True
-        self._bits[group] = <uint64_t*> calloc(self._n_words, sizeof(uint64_t))
-        if self._bits[group] == NULL:
-            return False
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                number = self._rows[self._holders[j] + NUMBER]
-                self._bits[group][number >> 6] |= <uint64_t> 1 << (number & 63)
-            item = self._next[item]
-        return True
-
-    cdef void _drop_bits(self, int32_t group) noexcept nogil:
-        free(self._bits[group])
-        self._bits[group] = NULL
-
-    cdef int32_t _count_together(self, int32_t group) noexcept nogil:
-        """Fill `_together` with the support of `group` and each group it meets, itself too.
-
-        Returns how many there are; `_seen` lists them.
-        """
-        cdef int32_t item = group, row, other, count, n_seen = 0
-        cdef int64_t j, e
-        while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
-                row = self._holders[j]
-                count = self._rows[row + COUNT]
-                for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
-                    other = self._group[self._rows[e]]
-                    if self._together[other] == 0:
-                        self._seen[n_seen] = other
-                        n_seen += 1
-                    self._together[other] += count
-            item = self._next[item]
-        return n_seen
 
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil:
         cdef int64_t e

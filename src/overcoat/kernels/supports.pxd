@@ -1,0 +1,19 @@
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from overcoat.kernels.rows cimport Rows
+
+cdef class Supports(Rows):
+    cdef:
+        # the rows of some groups as bits, by number; NULL where not needed so far
+        uint64_t** _bits
+        int64_t _n_words
+        # scratch; a mark is valid when it equals the stamp
+        int64_t[::1] _row_mark
+        int32_t[::1] _position, _wanted
+
+    cdef int64_t _support_of(self, int32_t* groups, int32_t n, int64_t limit) except -1 nogil
+    cdef int64_t _support_by_rows(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil
+    cdef int64_t _support_by_bits(
+        self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit) noexcept nogil
+    cdef bint _make_bits(self, int32_t group) noexcept nogil
+    cdef void _drop_bits(self, int32_t group) noexcept nogil

@@ -1,0 +1,256 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""How many transactions hold some groups.
+
+Sets whose rarest group is not rare are counted on bits, one for each row; the others on the rows of
+that group. Rows are numbered by their length, so a set of n groups concerns only the first of them.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from overcoat.kernels.rows cimport COUNT, HEAD, LENGTH, NUMBER, Rows
+
+cdef extern from *:
+    int lowest_bit "__builtin_ctzll" (unsigned long long) noexcept nogil
+
+cdef enum:
+    BLOCK = 8  # words of bits
+
+cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
+cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
+
+
+cdef class Supports(Rows):
+    """Rows that know the support of sets of groups."""
+
+    def __cinit__(self, offsets, codes, counts, block_of, *more):
+        self._bits = <uint64_t**> calloc(max(len(block_of), 1), sizeof(uint64_t*))
+        if self._bits == NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        if self._bits != NULL:
+            for item in range(self.n_items):
+                free(self._bits[item])
+            free(self._bits)
+
+    def __init__(self, offsets, codes, counts, block_of):
+        Rows.__init__(self, offsets, codes, counts, block_of)
+        self._position = np.zeros(self.n_items, np.int32)
+        self._wanted = np.zeros(self.n_items, np.int32)
+
+    def support(self, groups):
+        """Return the number of transactions with all these groups (at least one is given)."""
+        cdef int32_t[::1] wanted = np.array(groups, np.int32)
+        return self._support_of(&wanted[0], <int32_t> wanted.shape[0], NO_LIMIT)
+
+    def supports(self, offsets, codes, which, int64_t limit):
+        """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
+        cdef:
+            const int64_t[::1] starts = np.ascontiguousarray(offsets, np.int64)
+            const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+            const int64_t[::1] chosen = np.ascontiguousarray(which, np.int64)
+            int64_t[::1] out = np.empty(chosen.shape[0], np.int64)
+            Py_ssize_t i
+            int64_t position
+            int32_t group, n_groups
+        with nogil:
+            for i in range(chosen.shape[0]):
+                self._stamp += 1
+                n_groups = 0
+                for position in range(starts[chosen[i]], starts[chosen[i] + 1]):
+                    group = self._group[items[position]]
+                    if group >= 0 and self._mark[group] != self._stamp:
+                        self._mark[group] = self._stamp
+                        self._wanted[n_groups] = group
+                        n_groups += 1
+                if n_groups == 0:
+                    out[i] = limit
+                else:
+                    out[i] = min(self._support_of(&self._wanted[0], n_groups, limit), limit)
+        return np.asarray(out)
+
+    def projections(self, groups):
+        """Return what rows hold of `groups`, as 0/1 over them, and how many hold just that."""
+        cdef:
+            const int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
+            Py_ssize_t n = wanted.shape[0], i, found = 0
+            int32_t item, row, group
+            int64_t j, total = 0
+        for i in range(n):
+            total += self._n_group_rows[wanted[i]]
+        cdef int32_t[::1] rows = np.empty(total, np.int32)
+        self._stamp += 1
+        for i in range(n):
+            self._mark[wanted[i]] = self._stamp
+            self._position[wanted[i]] = <int32_t> i
+            item = wanted[i]
+            while item >= 0:
+                for j in range(self._holder_start[item],
+                               self._holder_start[item] + self._holder_length[item]):
+                    row = self._holders[j]
+                    if self._row_mark[self._rows[row + NUMBER]] != self._stamp:
+                        self._row_mark[self._rows[row + NUMBER]] = self._stamp
+                        rows[found] = row
+                        found += 1
+                item = self._next[item]
+        ordered = np.sort(np.asarray(rows)[:found])
+        cdef int32_t[::1] sorted_rows = ordered
+        table = np.zeros((found, n), np.uint8)
+        cdef uint8_t[:, ::1] bits = table
+        for i in range(found):
+            row = sorted_rows[i]
+            for j in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
+                group = self._group[self._rows[j]]
+                if self._mark[group] == self._stamp:
+                    bits[i, self._position[group]] = 1
+        patterns, inverse = np.unique(table, axis=0, return_inverse=True)
+        counts = np.asarray(self._rows)[ordered + COUNT]
+        totals = np.bincount(inverse.reshape(-1), counts, len(patterns)).astype(np.int64)
+        return patterns, totals
+
+    # -- changing -------------------------------------------------------------------------
+
+    def merge(self, int32_t one, int32_t other):
+        """Unite two groups; return the union."""
+        cdef int32_t kept = min(one, other), gone = max(one, other)
+        cdef int64_t word
+        if self._bits[kept] != NULL and self._bits[gone] != NULL:
+            for word in range(self._n_words):
+                self._bits[kept][word] |= self._bits[gone][word]
+        else:
+            self._drop_bits(kept)
+        self._drop_bits(gone)
+        return Rows.merge(self, one, other)
+
+    def suppress(self, int32_t group):
+        """Remove a group, with all its items."""
+        self._drop_bits(group)
+        Rows.suppress(self, group)
+
+    # -- helpers --------------------------------------------------------------------------
+
+    cdef int _fill(self, offsets, codes, counts) except -1:
+        cdef int32_t item
+        Rows._fill(self, offsets, codes, counts)
+        self._row_mark = np.zeros(len(counts), np.int64)
+        self._n_words = (len(counts) + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
+        for item in range(self.n_items):
+            self._drop_bits(item)
+        return 0
+
+    cdef int64_t _support_of(
+        self, int32_t* groups, int32_t n, int64_t limit
+    ) except -1 nogil:
+        """Return the support of some distinct groups, or something not below limit."""
+        cdef int32_t i, j, group
+        cdef int64_t n_rows
+        if n == 1:
+            return self._support[groups[0]]
+        if n >= self._n_with.shape[0]:
+            return 0
+        n_rows = self._n_with[n]
+        for i in range(1, n):  # the rarest first
+            group = groups[i]
+            j = i
+            while j > 0 and self._n_group_rows[groups[j - 1]] > self._n_group_rows[group]:
+                groups[j] = groups[j - 1]
+                j -= 1
+            groups[j] = group
+        if self._n_group_rows[groups[0]] * RARE < n_rows:
+            return self._support_by_rows(groups, n, limit)
+        for i in range(n):
+            if not self._make_bits(groups[i]):
+                with gil:
+                    raise MemoryError
+        return self._support_by_bits(groups, n, (n_rows + 63) // 64, limit)
+
+    cdef int64_t _support_by_rows(
+        self, int32_t* groups, int32_t n, int64_t limit
+    ) noexcept nogil:
+        """Count the rows of the first group that hold the others too; stop at limit."""
+        cdef int32_t item = groups[0], row, length, hits, i
+        cdef int64_t j, e, total = 0
+        cdef int64_t end = self._n_with[n]
+        end = self._rows.shape[0] if end == self._row_start.shape[0] else self._row_start[end]
+        self._stamp += 1
+        for i in range(n):
+            self._mark[groups[i]] = self._stamp
+        while item >= 0:
+            for j in range(self._holder_start[item],
+                           self._holder_start[item] + self._holder_length[item]):
+                row = self._holders[j]
+                if row >= end:
+                    continue
+                length = self._rows[row + LENGTH]
+                if length < n:
+                    continue
+                hits = 0
+                for e in range(row + HEAD, row + HEAD + length):
+                    hits += self._mark[self._group[self._rows[e]]] == self._stamp
+                if hits == n:
+                    total += self._rows[row + COUNT]
+                    if total >= limit:
+                        return total
+            item = self._next[item]
+        return total
+
+    cdef int64_t _support_by_bits(
+        self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit
+    ) noexcept nogil:
+        """Count the rows, of the first few, whose bit is set for every group; stop at limit.
+
+        Words are taken in blocks, without a branch for each: most blocks are empty after the
+        first few groups.
+        """
+        cdef int64_t block = -BLOCK, total = 0
+        cdef int32_t i, w
+        cdef uint64_t left[BLOCK]
+        cdef uint64_t some
+        cdef const uint64_t* more
+        while block + BLOCK < n_words:
+            block += BLOCK
+            memcpy(left, self._bits[groups[0]] + block, sizeof(left))
+            i, some = 1, 1
+            while some and i < n:
+                more = self._bits[groups[i]] + block
+                some = 0
+                for w in range(BLOCK):
+                    left[w] &= more[w]
+                    some |= left[w]
+                i += 1
+            if not some:
+                continue
+            for w in range(BLOCK):
+                while left[w]:
+                    total += self._rows[
+                        self._row_start[64 * (block + w) + lowest_bit(left[w])] + COUNT]
+                    left[w] &= left[w] - 1
+            if total >= limit:
+                return total
+        return total
+
+    cdef bint _make_bits(self, int32_t group) noexcept nogil:
+        """Make the bits of a group unless they are there; False when memory ran out."""
+        cdef int32_t item = group, number
+        cdef int64_t j
+        if self._bits[group] != NULL:
+            return True
+        self._bits[group] = <uint64_t*> calloc(self._n_words, sizeof(uint64_t))
+        if self._bits[group] == NULL:
+            return False
+        while item >= 0:
+            for j in range(self._holder_start[item],
+                           self._holder_start[item] + self._holder_length[item]):
+                number = self._rows[self._holders[j] + NUMBER]
+                self._bits[group][number >> 6] |= <uint64_t> 1 << (number & 63)
+            item = self._next[item]
+        return True
+
+    cdef void _drop_bits(self, int32_t group) noexcept nogil:
+        free(self._bits[group])
+        self._bits[group] = NULL
