@@ -15,7 +15,8 @@ from typing import Any, NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, dump, pgen, verify
+from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
+from overcoat.cli.output import dump
 from overcoat.cli.progress import say
 from overcoat.errors import InputError, OvercoatError
 

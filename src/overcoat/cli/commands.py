@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from typing import Any
 
@@ -19,7 +17,8 @@ from overcoat.cli.options import (
     quiet_option,
     read_data,
 )
-from overcoat.cli.progress import progress, say
+from overcoat.cli.output import check_outputs, print_json, print_text, say_unless_quiet
+from overcoat.cli.progress import progress
 
 __all__ = ["anonymize", "apply", "demo", "pgen", "verify"]
 
@@ -119,7 +118,7 @@ def _publish(
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         chosen = make_policy(sep=sep, **policy)
-        _check_outputs([data, use, *chosen.files], output, mapping, as_json=as_json)
+        check_outputs([data, use, *chosen.files], output, mapping, as_json=as_json)
         stored = None if use is None else Mapping.read(use)
         tell("read", 0)
         transactions = read_data(
@@ -140,16 +139,18 @@ def _publish(
             result.seconds.update(write=now - writing, read=reading, total=now - began)
             if as_json:
                 more = {"released": output, "mapping": mapping, "keep_order": keep_order}
-                _print_json(result_to_json(result, **more))
+                print_json(result_to_json(result, **more))
 
         result.write(output, mapping=mapping, to=to, keep_order=keep_order, report=report)
     for note in result.policy.notes:
-        _say(f"note: {note}", quiet)
+        say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
-        _say("warning: the rows keep the order of the input, which can link them to people", False)
+        say_unless_quiet(
+            "warning: the rows keep the order of the input, which can link them to people", False
+        )
     if not as_json:
         released = "standard output" if output == "-" else output
-        _say(summarize(result, released=released, mapping=mapping), quiet)
+        say_unless_quiet(summarize(result, released=released, mapping=mapping), quiet)
 
 
 @click.command()
@@ -207,11 +208,11 @@ def verify(
         tell("verify", 0)
         verdict = check(original, copy, stored, bound)
     for note in bound.notes:
-        _say(f"note: {note}", quiet)
+        say_unless_quiet(f"note: {note}", quiet)
     if as_json:
-        _print_json(verdict_to_json(verdict, k=bound.k))
+        print_json(verdict_to_json(verdict, k=bound.k))
     else:
-        _say(verdict_lines(verdict, bound.k), quiet and verdict.ok)
+        say_unless_quiet(verdict_lines(verdict, bound.k), quiet and verdict.ok)
     return 0 if verdict.ok else 4
 
 
@@ -241,7 +242,7 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: 
     """
     from overcoat.policy.pgen import write_pgen
 
-    _check_outputs([data], output, as_json=as_json)
+    check_outputs([data], output, as_json=as_json)
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         tell("read", 0)
@@ -249,7 +250,7 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: 
         tell("policy", 0)
         n_itemsets = write_pgen(transactions, k, output)
     if as_json:
-        _print_json(
+        print_json(
             {
                 "k": k,
                 "n_transactions": transactions.n_transactions,
@@ -260,7 +261,7 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: 
             }
         )
     else:
-        _say(f"{n_itemsets:,} itemsets written to {output}", quiet)
+        say_unless_quiet(f"{n_itemsets:,} itemsets written to {output}", quiet)
 
 
 @click.command()
@@ -284,47 +285,6 @@ def demo(out: str, as_json: bool) -> None:
 
     text, content = run_demo(out)
     if as_json:
-        _print_json(content)
+        print_json(content)
     else:
-        _print(text)
-
-
-def _check_outputs(inputs: list[str | None], *outputs: str | None, as_json: bool) -> None:
-    """Find out before the work, not after it, that an output cannot be written."""
-    from overcoat.data.io import Staging
-    from overcoat.errors import DataError
-
-    if as_json and "-" in outputs:
-        raise click.UsageError("--json and -o - both want standard output")
-    there = [os.stat(path) for path in inputs if path is not None and os.path.exists(path)]
-    with Staging() as staging:  # leaves nothing behind
-        for output in outputs:
-            if output is None or output == "-":
-                continue
-            if os.path.exists(output) and any(
-                os.path.samestat(os.stat(output), other) for other in there
-            ):
-                raise DataError("is an input; name another file for the output", output)
-            staging.stage(output)
-
-
-def _say(text: str, quiet: bool) -> None:
-    if not quiet:
-        say(text)
-
-
-def _print_json(content: dict[str, Any]) -> None:
-    _print(dump(content))
-
-
-def _print(text: str) -> None:
-    from overcoat.data.io import send
-
-    send(f"{text}\n".encode())
-
-
-def dump(content: dict[str, Any]) -> str:
-    """Return an object as one line of JSON."""
-    text = json.dumps(content, ensure_ascii=False)
-    # A file name need not be Unicode; what is not is left escaped, which JSON understands.
-    return text.encode("utf-8", "backslashreplace").decode()
+        print_text(text)
