@@ -1,6 +1,7 @@
 """Spec 5 to the letter: COAT for explicit itemsets, everything recomputed at each step."""
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -48,7 +49,7 @@ def coat(
     weight: Weight = unit_weight,
 ) -> tuple[dict[str, Group | None], Trace]:
     """Anonymize; return the mapping and the steps that led to it, or raise Infeasible."""
-    run = _Run(rows, blocks, k, s, weight)
+    run = Run(rows, blocks, k, s, weight)
     while unsatisfied := [p for p in constraints if not run.is_satisfied(p)]:
         # "p, unsatisfied, with the largest support of its image"; max takes the first of equals
         p = max(unsatisfied, key=lambda q: run.sup(image(q, run.mapping)))
@@ -72,18 +73,14 @@ def coat_by_families(
     smallest size that has any, the violated set of linkable groups of largest support, the first
     in item order among equals.
     """
-    run = _Run(rows, blocks, k, s, weight)
-    while True:
-        proposals = [proposal for family in families if (proposal := run.propose(family))]
-        if not proposals:
-            break
-        _, p = max(proposals, key=lambda proposal: proposal[0])
-        while not run.is_satisfied(p):
-            run.repair(p)
+    run = Run(rows, blocks, k, s, weight)
+    run.work_through(families)
     return run.mapping, run.trace
 
 
-class _Run:
+class Run:
+    """The state of one run, everything about it recomputed whenever it is asked for."""
+
     def __init__(
         self, rows: Rows, blocks: Sequence[Group], k: int, s: Percent, weight: Weight
     ) -> None:
@@ -100,6 +97,9 @@ class _Run:
 
     def sup(self, groups: frozenset[Group]) -> int:
         return support(groups, publish(self.rows, self.mapping))
+
+    def loss_of(self, group: Group) -> Fraction:
+        return loss(group, self.rows, self.weight)
 
     def first_item(self, group: Group) -> int:
         return min(self.rank[item] for item in group)
@@ -148,6 +148,13 @@ class _Run:
 
     # --- What changes it --------------------------------------------------------------------------
 
+    def work_through(self, families: Sequence[Family]) -> None:
+        """Repair what the families propose until none proposes anything."""
+        while proposals := [found for family in families if (found := self.propose(family))]:
+            _, p = max(proposals, key=lambda proposal: proposal[0])
+            while not self.is_satisfied(p):
+                self.repair(p)
+
     def repair(self, p: Itemset) -> None:
         """Take one step towards satisfying p."""
         ranked = self.least_supported_first(self.working_part(p))
@@ -166,7 +173,9 @@ class _Run:
 
     def merge(self, g: Group, p: Itemset) -> None:
         # min returns the first of equals, and partners are in the order of their first items.
-        r = min(self.partners(g), key=lambda r: loss(g | r, self.rows, self.weight))
+        self.unite(g, min(self.partners(g), key=lambda r: self.loss_of(g | r)), p)
+
+    def unite(self, g: Group, r: Group, p: Itemset) -> None:
         self.trace.append(("merge", g, r, p))
         for item in g | r:
             self.mapping[item] = g | r

@@ -3,15 +3,19 @@
 import random
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bridge import largest_k_of, phi_of, policy_of
 from oracle import definitions as oracle
 from oracle.coat import Infeasible, coat_by_families
 from oracle.coat import coat as oracle_coat
+from oracle.pcta import pcta_by_families
 from overcoat.algorithms.coat import coat
+from overcoat.algorithms.pcta import pcta
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError
 from overcoat.mapping import Mapping
@@ -24,14 +28,19 @@ N_CHUNKS = 20
 CHUNK = 200
 
 
-def check(instance: Instance) -> str:
+# Each method that takes every policy, and the oracle's idea of it.
+METHODS: dict[str, Any] = {"coat": (coat, coat_by_families), "pcta": (pcta, pcta_by_families)}
+
+
+def check(name: str, instance: Instance) -> str:
     """Run one instance, hold it against the definitions, and say what came of it."""
+    method, by_definition = METHODS[name]
     data = Transactions.of(instance.rows)
     policy = policy_of(instance).bind(data)
-    outcome = coat(data, policy)
+    outcome = method(data, policy)
 
     # Both kernels take the same steps.
-    twin = coat(data, policy, engine="reference")
+    twin = method(data, policy, engine="reference")
     assert twin.group_of.tolist() == outcome.group_of.tolist()
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet
@@ -70,20 +79,22 @@ def check(instance: Instance) -> str:
 
     # The mapping is the oracle's, step by step the same choices.
     try:
-        expected, _ = coat_by_families(rows, instance.families, blocks, k, s, weight)
+        expected, _ = by_definition(rows, instance.families, blocks, k, s, weight)
     except Infeasible:
         assert not within
     else:
         assert phi == expected
-    if all(family[0] != "all" for family in instance.families) and within:
+    explicit = all(family[0] != "all" for family in instance.families)
+    if name == "coat" and explicit and within:
         assert phi == oracle_coat(rows, constraints, blocks, k, s, weight)[0]
     return "released" if within else "refused"
 
 
 @pytest.mark.parametrize("chunk", range(N_CHUNKS))
-def test_random_instances(chunk: int) -> None:
+@pytest.mark.parametrize("name", METHODS)
+def test_random_instances(name: str, chunk: int) -> None:
     seen = Counter(
-        check(random_instance(random.Random(seed)))
+        check(name, random_instance(random.Random(seed)))
         for seed in range(chunk * CHUNK, (chunk + 1) * CHUNK)
     )
     # The law must keep producing both, or half of this test would be asleep.
@@ -99,13 +110,13 @@ def test_batches_of_any_size(enough: int, monkeypatch: pytest.MonkeyPatch) -> No
     for _ in range(150):
         instance = random_instance(rng)
         family: oracle.Family = ("all", rng.randint(1, 4), None)
-        check(replace(instance, families=[family, *instance.families[:1]]))
+        check("coat", replace(instance, families=[family, *instance.families[:1]]))
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
-@given(instances())
-def test_instances_that_hypothesis_finds(instance: Instance) -> None:
-    check(instance)
+@given(st.sampled_from(sorted(METHODS)), instances())
+def test_instances_that_hypothesis_finds(name: str, instance: Instance) -> None:
+    check(name, instance)
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
