@@ -121,13 +121,7 @@ class Policy:
                 f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "
                 "for items?"
             )
-        domain = Domain(
-            data.vocabulary,
-            int(data.lengths.max(initial=0)),
-            data.layout.sep if data.layout and data.layout.format == "basket" else "",
-            self.known,
-            self.ignore_unknown,
-        )
+        domain = Domain.of(data, self.known, self.ignore_unknown)
         budget = _budget(self.max_suppressed, data.n_items, lint)
         families = []
         for family in self.privacy:

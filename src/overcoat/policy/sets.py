@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from overcoat.data.io.text import read_lines, read_text, split_fields
+from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, PolicyError, Problem
 
@@ -80,6 +81,19 @@ class Domain:
     sep: str | None = ""
     known: Container[str] = ()
     ignore_unknown: bool = False
+
+    @classmethod
+    def of(
+        cls, data: Transactions, known: Container[str] = (), ignore_unknown: bool = False
+    ) -> Domain:
+        """Return the domain of some data."""
+        return cls(
+            data.vocabulary,
+            int(data.lengths.max(initial=0)),
+            data.layout.sep if data.layout and data.layout.format == "basket" else "",
+            known,
+            ignore_unknown,
+        )
 
 
 class Sets:

@@ -1,0 +1,1 @@
+from overcoat.measures.reference import set_supports as set_supports

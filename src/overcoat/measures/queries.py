@@ -1,0 +1,312 @@
+"""COUNT queries: how far the answers from a release are from the truth (paper, section 6.1).
+
+A query is a set of items and asks how many transactions hold all of them. Its relative error is
+|a - e| / a, a being its support in the original and e the estimate from the release; that is
+undefined for a = 0, so a workload has only queries that somebody matches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.data.generate import checked_count
+from overcoat.data.transactions import Transactions
+from overcoat.data.vocabulary import Vocabulary
+from overcoat.errors import PolicyError
+from overcoat.mapping import Mapping
+from overcoat.measures.estimates import count_supports, estimate_supports
+from overcoat.measures.holders import Holders
+from overcoat.policy.sets import Domain, Lint, Sets
+
+__all__ = ["Answers", "By", "Workload", "answer", "draw_workload", "largest_query"]
+
+By = Literal["items", "occurrences"]
+Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # offsets, codes, counts
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Workload:
+    """Queries over the items of one domain, immutable.
+
+    Attributes
+    ----------
+    vocabulary : the domain
+    offsets : int64, (n + 1,); query i is ``codes[offsets[i]:offsets[i + 1]]``
+    codes : int32, ascending in each query
+    title : what kind of queries these are, for people
+    n_dropped : how many queries of the user's were left out because nobody matches them
+
+    >>> data = Transactions.of([{"a", "b"}, {"a"}, {"c"}])
+    >>> workload = Workload.of(data, [["b", "a"], ["b", "c"]])
+    >>> list(workload), workload.n_dropped
+    ([('a', 'b')], 1)
+    """
+
+    vocabulary: Vocabulary
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    title: str
+    n_dropped: int = 0
+
+    def __post_init__(self) -> None:
+        self.offsets.flags.writeable = self.codes.flags.writeable = False
+
+    @classmethod
+    def of(
+        cls, data: Transactions, queries: Any, *, title: str = "your queries", **options: Any
+    ) -> Workload:
+        """Take queries: an iterable of sets of items, or a mapping from names to them.
+
+        Those that nobody matches are left out. An item that does not occur is an error, unless
+        `known` lists it or `ignore_unknown` is set.
+        """
+        lint = Lint()
+        sets = Sets.of(queries)
+        found = [entry.items for entry in sets.resolve(Domain.of(data, **options), lint)]
+        lint.raise_errors()
+        return cls._of_items(data, [items for items in found if items], title, sets.file)
+
+    @classmethod
+    def read(
+        cls, path: str | Path, data: Transactions, *, sep: str | None = "", **options: Any
+    ) -> Workload:
+        """Read a file of queries, which looks like a constraint file; see `of`.
+
+        Parameters
+        ----------
+        path : one query a line, or `.json`, a list of lists (or name -> list)
+        data : what they ask about
+        sep : what splits items on a line; None is white space; "" takes that of the data
+        """
+        return cls.of(data, Sets.read(path, sep=sep), title=str(path), **options)
+
+    @classmethod
+    def _of_items(
+        cls, data: Transactions, queries: list[tuple[str, ...]], title: str, file: str | None
+    ) -> Workload:
+        code = data.vocabulary.code
+        offsets, codes = _csr([code(item) for item in items] for items in queries)
+        matched = count_supports(data, offsets, codes) > 0
+        if not matched.any():
+            raise PolicyError("nobody matches any of these queries: there is no error to", file)
+        kept = np.repeat(matched, np.diff(offsets))
+        ends = np.cumsum(np.diff(offsets)[matched])
+        return cls(
+            data.vocabulary,
+            np.concatenate([[0], ends]),
+            codes[kept],
+            title,
+            int((~matched).sum()),
+        )
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        labels = self.vocabulary.labels
+        for start, stop in zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True):
+            yield tuple(labels[code] for code in self.codes[start:stop].tolist())
+
+    def __repr__(self) -> str:
+        return f"Workload({len(self):,} queries: {self.title})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Answers:
+    """What a release answers to a workload.
+
+    Attributes
+    ----------
+    workload : the queries
+    actual : a, the support of each in the original; int64, (n,)
+    estimate : e, the estimate from the release; float64, (n,)
+    """
+
+    workload: Workload
+    actual: NDArray[np.int64]
+    estimate: NDArray[np.float64]
+
+    @cached_property
+    def relative_errors(self) -> NDArray[np.float64]:
+        """RE of each query: |a - e| / a."""
+        return np.asarray(np.abs(self.actual - self.estimate) / self.actual)
+
+    @cached_property
+    def avg_re(self) -> float:
+        """AvgRE, the mean of the relative errors."""
+        # fsum is exact, so the mean does not depend on how a machine adds up.
+        return math.fsum(self.relative_errors.tolist()) / len(self.actual)
+
+    def __repr__(self) -> str:
+        return f"Answers({len(self.workload):,} queries, AvgRE {self.avg_re:.4g})"
+
+
+def answer(
+    workload: Workload, data: Transactions, released: Transactions, mapping: Mapping
+) -> Answers:
+    """Answer every query of a workload from a release, and hold it against the original.
+
+    >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"c"}])
+    >>> mapping = Mapping.of("abc", [["a", "b"], ["c"]])
+    >>> workload = Workload.of(data, [["a", "b"], ["c"]])
+    >>> answers = answer(workload, data, mapping.apply(data), mapping)
+    >>> answers.actual.tolist(), answers.estimate.round(3).tolist(), round(answers.avg_re, 3)
+    ([1, 1], [1.333, 1.0], 0.167)
+    """
+    if workload.vocabulary != data.vocabulary:
+        raise PolicyError("the workload was made for other data: it has another domain")
+    sets = workload.offsets, workload.codes
+    return Answers(
+        workload,
+        count_supports(data, *sets),
+        estimate_supports(data, released, mapping, *sets),
+    )
+
+
+def largest_query(data: Transactions, among: NDArray[np.bool_] | None = None) -> int:
+    """Return the largest size of a query over allowed items that somebody matches.
+
+    >>> largest_query(Transactions.of([{"a", "b"}, {"c"}]))
+    2
+    """
+    return int(_n_allowed(data, among).max(initial=0))
+
+
+def draw_workload(
+    data: Transactions,
+    q: int,
+    n: int = 1000,
+    seed: int = 0,
+    among: NDArray[np.bool_] | None = None,
+    by: By = "items",
+) -> Workload:
+    """Draw `n` queries of `q` different items, each of which somebody matches.
+
+    Queries are drawn independently of each other, so one can come twice. Only transactions with at
+    least q allowed items take part, because only they match a query. Then
+
+    - by ``items``: the first item is drawn uniformly from the allowed items, each further one
+      uniformly from the allowed items that occur together with all those drawn so far. Rare and
+      common items come alike;
+    - by ``occurrences``: a transaction is drawn uniformly, then q of its allowed items. What is
+      common comes often.
+
+    Parameters
+    ----------
+    data : the original
+    q, n : size and number of the queries
+    seed : of PCG64; the same seed gives the same queries on every machine
+    among : which items are allowed, by code; bool, (M,); by default all
+    by : the law
+
+    Raises
+    ------
+    PolicyError : no transaction has q allowed items
+
+    >>> data = Transactions.of([{"a", "b"}, {"b", "c"}, {"d"}])
+    >>> sorted(set(draw_workload(data, q=2, n=20)))
+    [('a', 'b'), ('b', 'c')]
+    """
+    q, n, seed = checked_count("q", q, 1), checked_count("n", n, 1), checked_count("seed", seed, 0)
+    if by not in get_args(By):
+        raise PolicyError(f"queries are drawn by items or by occurrences, not by {by!r}")
+    if (largest := largest_query(data, among)) < q:
+        raise PolicyError(
+            f"no query of {q} items can be drawn: no transaction has more than {largest} of the "
+            "items to ask about; ask for smaller queries, or among all items"
+        )
+    rows = _long_rows(data, among, q)
+    rng = np.random.Generator(np.random.PCG64(seed))
+    drawn = (_by_items if by == "items" else _by_occurrences)(rows, q, n, rng)
+    over = "" if among is None else f" among {int(np.sum(among)):,}"
+    return Workload(
+        data.vocabulary,
+        np.arange(n + 1, dtype=np.int64) * q,
+        np.sort(drawn, axis=1).astype(np.int32).ravel(),
+        f"{q} item{'s' * (q > 1)}{over}, drawn by {by}",
+    )
+
+
+def _n_allowed(data: Transactions, among: NDArray[np.bool_] | None) -> NDArray[np.int64]:
+    """Return how many allowed items each distinct row has."""
+    if among is None:
+        return data.lengths
+    if np.shape(among) != (data.n_items,) or np.asarray(among).dtype != bool:
+        raise PolicyError("among must say true or false of each item, in the order of their codes")
+    ends = np.concatenate([[0], np.cumsum(among[data.codes])])
+    return np.diff(ends[data.offsets])
+
+
+def _long_rows(data: Transactions, among: NDArray[np.bool_] | None, q: int) -> Rows:
+    """Return the rows that have at least q allowed items, these items only, and their counts."""
+    lengths = _n_allowed(data, among)
+    long = lengths >= q
+    kept = np.repeat(long, data.lengths)
+    if among is not None:
+        kept &= among[data.codes]
+    return np.concatenate([[0], np.cumsum(lengths[long])]), data.codes[kept], data.counts[long]
+
+
+def _by_items(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw item after item. Every row is long enough, so there is always one more to draw."""
+    offsets, codes, _ = rows
+    draws = rng.random((n, q))  # each query has its own, in whatever order they are worked on
+    items = np.unique(codes)
+    drawn = np.empty((n, q), np.int64)
+    drawn[:, 0] = items[_choose(draws[:, 0], len(items))]
+    if q == 1:
+        return drawn
+    n_items = int(items[-1]) + 1
+    holders = Holders(offsets, codes, n_items)
+    last = -1
+    for query in np.argsort(drawn[:, 0], kind="stable"):  # those with one first item share its rows
+        if drawn[query, 0] != last:
+            last = drawn[query, 0]
+            of_first = holders.entries(holders.rows_with(last))
+            beside_first = np.bincount(of_first[1], minlength=n_items) > 0
+        (places, held), beside = of_first, beside_first.copy()
+        for step in range(1, q):
+            if step > 1:
+                places, held = holders.entries(places[held == drawn[query, step - 1]])
+                beside = np.bincount(held, minlength=n_items) > 0
+            beside[drawn[query, :step]] = False
+            further = np.flatnonzero(beside)
+            drawn[query, step] = further[_choose(draws[query, step], len(further))]
+    return drawn
+
+
+def _by_occurrences(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw transactions, then items of theirs."""
+    offsets, codes, counts = rows
+    draws = rng.random((n, q + 1))
+    ends = np.cumsum(counts)
+    chosen = np.searchsorted(ends, _choose(draws[:, 0], int(ends[-1])), side="right")
+    drawn = np.empty((n, q), np.int64)
+    for query, row in enumerate(chosen.tolist()):
+        left = codes[offsets[row] : offsets[row + 1]].tolist()
+        for step in range(q):
+            drawn[query, step] = left.pop(int(_choose(draws[query, step + 1], len(left))))
+    return drawn
+
+
+def _choose(draw: Any, n: int) -> NDArray[np.int64]:
+    """Turn draws from [0, 1) into places below n; the product can round up to n."""
+    places: NDArray[np.int64] = np.minimum(np.asarray(draw) * n, n - 1).astype(np.int64)
+    return places
+
+
+def _csr(sets: Iterable[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    rows = list(sets)
+    lengths = [len(row) for row in rows]
+    return (
+        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
+        np.array([code for row in rows for code in row], np.int32),
+    )
