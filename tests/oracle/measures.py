@@ -1,0 +1,86 @@
+"""What a release costs, by enumeration: query error, NCP, changes, patterns. Exact fractions."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations, permutations
+from math import prod
+
+from .definitions import (
+    Group,
+    Itemset,
+    Phi,
+    Rows,
+    domain_of,
+    image,
+    publish,
+    support,
+)
+
+
+def estimate(query: Itemset, rows: Rows, mapping: Phi) -> Fraction:
+    """Spec 7: e."""
+    groups = [mapping[item] for item in query]
+    if None in groups:
+        return Fraction(0)
+    chances = [Fraction(2 ** (len(g) - 1), 2 ** len(g) - 1) for g in groups if g is not None]
+    return support(image(query, mapping), publish(rows, mapping)) * prod(chances, start=Fraction(1))
+
+
+def relative_error(query: Itemset, rows: Rows, mapping: Phi) -> Fraction:
+    """Spec 7: RE, for a query that somebody matches."""
+    actual = support(query, rows)
+    return abs(actual - estimate(query, rows, mapping)) / actual
+
+
+def matched(rows: Rows, q: int, allowed: Itemset) -> set[Itemset]:
+    """All queries of q allowed items that somebody matches."""
+    return {query for query in map(frozenset, combinations(allowed, q)) if support(query, rows)}
+
+
+def orders(query: Itemset) -> list[tuple[str, ...]]:
+    """Every order in which the items of a query can be drawn."""
+    return list(permutations(query))
+
+
+def chance_by_items(query: tuple[str, ...], rows: Rows, allowed: Itemset) -> Fraction:
+    """The chance that the items of a query are drawn in this order, by the law ``items``."""
+    long = [row & allowed for row in rows if len(row & allowed) >= len(query)]
+    chance = Fraction(1)
+    for step, item in enumerate(query):
+        drawn = frozenset(query[:step])
+        beside = domain_of([row for row in long if drawn <= row]) - drawn
+        chance *= Fraction(item in beside, len(beside)) if beside else 0
+    return chance
+
+
+def chance_by_occurrences(query: Itemset, rows: Rows, allowed: Itemset) -> Fraction:
+    """The chance that a query is drawn, by the law ``occurrences``."""
+    long = [row & allowed for row in rows if len(row & allowed) >= len(query)]
+    of_rows = [
+        Fraction(query <= row, sum(1 for _ in combinations(row, len(query)))) for row in long
+    ]
+    return sum(of_rows, start=Fraction(0)) / len(long)
+
+
+def ncp(rows: Rows, mapping: Phi, weight: Callable[[Group], Fraction] | None = None) -> Fraction:
+    """The mean over occurrences; `weight` is the share of the domain under the common ancestor."""
+    n_items = len(domain_of(rows))
+    penalties = []
+    for row in rows:
+        for item in row:
+            group = mapping[item]
+            if group is None:
+                penalties.append(Fraction(1))
+            elif len(group) == 1:
+                penalties.append(Fraction(0))
+            else:
+                penalties.append(weight(group) if weight else Fraction(len(group), n_items))
+    return sum(penalties, start=Fraction(0)) / max(len(penalties), 1)
+
+
+def fate(item: str, mapping: Phi) -> str:
+    """What becomes of an item."""
+    group = mapping[item]
+    if group is None:
+        return "suppressed"
+    return "untouched" if len(group) == 1 else "generalized"
