@@ -12,7 +12,9 @@ from .definitions import (
     Rows,
     domain_of,
     image,
+    item_order,
     publish,
+    subsets,
     support,
 )
 
@@ -84,3 +86,48 @@ def fate(item: str, mapping: Phi) -> str:
     if group is None:
         return "suppressed"
     return "untouched" if len(group) == 1 else "generalized"
+
+
+# --- Patterns -------------------------------------------------------------------------------------
+
+
+def millionths(number: Fraction) -> int:
+    """Estimates and confidences are compared to the nearest millionth."""
+    return round(number * 10**6)
+
+
+def all_itemsets(domain: Itemset, max_size: int) -> list[Itemset]:
+    """Every itemset of the domain, matched or not."""
+    sizes = range(1, max_size + 1)
+    return [frozenset(x) for size in sizes for x in combinations(sorted(domain), size)]
+
+
+def frequent_by(
+    measure: Callable[[Itemset], Fraction], domain: Itemset, min_count: int, max_size: int
+) -> set[Itemset]:
+    """The itemsets whose support, or estimate of it, reaches the minimum."""
+    itemsets = all_itemsets(domain, max_size)
+    return {x for x in itemsets if millionths(measure(x)) >= min_count * 10**6}
+
+
+def rules_by(
+    measure: Callable[[Itemset], Fraction], frequent: set[Itemset], min_confidence: Fraction
+) -> set[tuple[Itemset, Itemset]]:
+    """The rules left -> right over frequent itemsets, as (left, both sides)."""
+    return {
+        (left, whole)
+        for whole in frequent
+        for left in subsets(whole)
+        if left != whole
+        and millionths(measure(whole) / measure(left)) >= millionths(min_confidence)
+    }
+
+
+def top_by(
+    measure: Callable[[Itemset], Fraction], frequent: set[Itemset], k: int, domain: Itemset
+) -> list[Itemset]:
+    """The first k by the measure; ties in item order."""
+    rank = {item: position for position, item in enumerate(item_order(domain))}
+    return sorted(
+        frequent, key=lambda x: (-millionths(measure(x)), sorted(rank[item] for item in x))
+    )[:k]

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from fractions import Fraction
-from typing import get_args
+from typing import TypeVar, get_args
 
 import numpy as np
 import pytest
@@ -16,11 +16,15 @@ from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.measures import compiled, reference
 from overcoat.measures.changes import count_changes
+from overcoat.measures.frequent import mine_frequent
 from overcoat.measures.groups import generalized_items
 from overcoat.measures.ncp import measure_ncp
+from overcoat.measures.patterns import Survival, measure_patterns
 from overcoat.measures.queries import By, Workload, answer, draw_workload, largest_query
 from overcoat.policy.hierarchy import Hierarchy
 from strategies import Instance, random_instance
+
+T = TypeVar("T")
 
 N_CHUNKS = 10
 CHUNK = 250
@@ -89,8 +93,12 @@ def test_drawn_workloads(chunk: int) -> None:
             assert frozenset(query) in possible
 
 
-FIG_1 = [frozenset(row) for row in "abcdefgh acefg cdefh acef efgh defg abde acf ac bh".split()]
-SPARSE = [frozenset(row) for row in "ab ab ab cd cde f".split()]
+def sets(text: str) -> list[frozenset[str]]:
+    return [frozenset(word) for word in text.split()]
+
+
+FIG_1 = sets("abcdefgh acefg cdefh acef efgh defg abde acf ac bh")
+SPARSE = sets("ab ab ab cd cde f")
 
 
 @pytest.mark.parametrize("rows", [FIG_1, SPARSE], ids=["dense", "sparse"])
@@ -181,3 +189,57 @@ def test_the_twins_count_alike(chunk: int) -> None:
             twin.set_supports(*rows, offsets, codes, data.n_items) for twin in (compiled, reference)
         )
         assert counted.tolist() == slowly.tolist()
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_patterns(chunk: int) -> None:
+    survived = Counter[str]()
+    for rng, instance, data, mapping in cases(chunk):
+        rows, phi, domain = instance.rows, phi_of(mapping), instance.domain
+        min_count, max_size, top = rng.randint(1, 6), rng.randint(1, 4), rng.randint(1, 12)
+        min_confidence = rng.choice([0, 0.25, 0.5, 0.6, 2 / 3, 1])
+        found = measure_patterns(
+            data, mapping.apply(data), mapping, min_count, min_confidence, top, max_size
+        )
+        actual = {
+            x: Fraction(oracle.support(x, rows)) for x in expected.all_itemsets(domain, max_size)
+        }
+        guess = {x: expected.estimate(x, rows, phi) for x in actual}
+        confidence = Fraction(str(min_confidence))
+        sets_, rules_, tops_ = [], [], []
+        for measure in (actual.__getitem__, guess.__getitem__):
+            frequent = expected.frequent_by(measure, domain, min_count, max_size)
+            sets_.append(frequent)
+            rules_.append(expected.rules_by(measure, frequent, confidence))
+            tops_.append(expected.top_by(measure, frequent, top, domain))
+        assert survival(found.itemsets) == numbers(*sets_)
+        assert survival(found.rules) == numbers(*rules_)
+        assert found.top == len(tops_[0])
+        assert found.n_top_kept == len(set(tops_[0]) & set(tops_[1][: found.top]))
+        survived["some"] += 0 < found.rules.n_both < found.rules.n_original
+        survived["new"] += found.itemsets.n_both < found.itemsets.n_estimated
+    assert min(survived.values()) > CHUNK // 20  # or half of this test would be asleep
+
+
+def survival(found: Survival) -> tuple[int, int, int]:
+    return found.n_original, found.n_estimated, found.n_both
+
+
+def numbers(original: set[T], estimated: set[T]) -> tuple[int, int, int]:
+    return len(original), len(estimated), len(original & estimated)
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_frequent_itemsets(chunk: int) -> None:
+    for rng, instance, data, _ in cases(chunk):
+        min_count, max_size = rng.randint(0, 6), rng.randint(1, 5)
+        found = mine_frequent(data, min_count, max_size)
+        assert list(found) == sorted(found)
+        assert {
+            frozenset(data.vocabulary[code] for code in codes): support
+            for codes, support in found.items()
+        } == {
+            x: support
+            for x in expected.all_itemsets(instance.domain, max_size)
+            if (support := oracle.support(x, instance.rows)) >= max(min_count, 1)
+        }

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, Problem
 from overcoat.mapping import Mapping
-from overcoat.measures.groups import find_groups
+from overcoat.measures.groups import Groups, find_groups
 from overcoat.measures.native import set_supports
 
-__all__ = ["count_supports", "estimate_supports", "guess_factor"]
+__all__ = ["count_supports", "estimate_supports", "guess_factor", "label_codes"]
 
 Offsets = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -70,7 +70,7 @@ def estimate_supports(
     known = np.ones(n_sets, bool)
     known[owner[group < 0]] = False
     # Images of the sets with no suppressed item: each label once, by set and then by label.
-    label_of = _label_codes(released, mapping, groups.sizes)
+    label_of = label_codes(released, mapping, groups)
     inside = known[owner]
     keys = np.unique(owner[inside] * released.n_items + label_of[group[inside]])
     image_of, image = np.divmod(keys, max(released.n_items, 1))
@@ -85,17 +85,15 @@ def estimate_supports(
     return estimates
 
 
-def _label_codes(
-    released: Transactions, mapping: Mapping, sizes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def label_codes(released: Transactions, mapping: Mapping, groups: Groups) -> NDArray[np.int64]:
     """Return the code in `released` of each group's label; -1 for groups of which nothing occurs.
 
-    It is only asked for labels that occur: a release that lacks one is not of this data.
+    A release that lacks the label of a group that occurs is not of this data.
     """
     codes = [released.vocabulary.get(label) for label in mapping.labels]
     lacking = [
         Problem(f"the release lacks the label {label!r}, though items of it occur in the data")
-        for label, code, size in zip(mapping.labels, codes, sizes.tolist(), strict=True)
+        for label, code, size in zip(mapping.labels, codes, groups.sizes.tolist(), strict=True)
         if code is None and size
     ]
     if lacking:
