@@ -23,10 +23,11 @@ FLOORS = {
     "verification": 7,
     "measures": 7,
     "release": 8,
-    "report": 9,
-    "demo": 10,
-    "cli": 11,
-    "__main__": 12,
+    "evaluation": 9,
+    "report": 10,
+    "demo": 11,
+    "cli": 12,
+    "__main__": 13,
 }
 
 

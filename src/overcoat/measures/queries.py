@@ -26,7 +26,15 @@ from overcoat.measures.estimates import count_supports, estimate_supports
 from overcoat.measures.holders import Holders
 from overcoat.policy.sets import Domain, Lint, Sets
 
-__all__ = ["Answers", "By", "Workload", "answer", "draw_workload", "largest_query"]
+__all__ = [
+    "Answers",
+    "By",
+    "Workload",
+    "answer",
+    "draw_workload",
+    "draw_workloads",
+    "largest_query",
+]
 
 By = Literal["items", "occurrences"]
 Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # offsets, codes, counts
@@ -233,6 +241,24 @@ def draw_workload(
         np.sort(drawn, axis=1).astype(np.int32).ravel(),
         f"{q} item{'s' * (q > 1)}{over}, drawn by {by}",
     )
+
+
+def draw_workloads(
+    data: Transactions,
+    sizes: Iterable[int] | None = None,
+    n: int = 1000,
+    seed: int = 0,
+    among: NDArray[np.bool_] | None = None,
+    by: By = "items",
+) -> tuple[Workload, ...]:
+    """Draw a workload for each size; by default 1, 2 and 3, as far as anybody matches these.
+
+    >>> [workload.title for workload in draw_workloads(Transactions.of([{"a", "b"}]))]
+    ['1 item, drawn by items', '2 items, drawn by items']
+    """
+    if sizes is None:
+        sizes = range(1, min(largest_query(data, among), 3) + 1)
+    return tuple(draw_workload(data, q, n, seed, among, by) for q in sizes)
 
 
 def _n_allowed(data: Transactions, among: NDArray[np.bool_] | None) -> NDArray[np.int64]:

@@ -96,13 +96,16 @@ def read_policy(path: str | Path) -> Policy:
     return replace(policy, files=(*policy.files, str(path)))
 
 
-def make_policy(settings: Mapping[str, Any], *, sep: str | None = "") -> Policy:
+def make_policy(
+    settings: Mapping[str, Any], *, sep: str | None = "", privacy: bool = True
+) -> Policy:
     """Build a policy from settings, reading the files they name.
 
     Parameters
     ----------
     settings : values for the keys of `KEYS`, None where nothing was said
     sep : how set files split items; "" as in the data
+    privacy : whether the policy has to protect something; measures can do without
 
     >>> make_policy({"k": 5, "km": 2}).privacy
     (AllItemsets(2),)
@@ -120,7 +123,7 @@ def make_policy(settings: Mapping[str, Any], *, sep: str | None = "") -> Policy:
     def sets(value: Any) -> Sets:
         return Sets.read(value, sep=sep) if isinstance(value, (str, Path)) else Sets.of(value)
 
-    if "k" not in given:
+    if privacy and "k" not in given:
         problems.append(Problem("k is missing: how many people must an itemset match?"))
     if "linkable" in given and "km" not in given:
         problems.append(Problem("linkable items need km: how many of them may an attacker know?"))
@@ -135,7 +138,7 @@ def make_policy(settings: Mapping[str, Any], *, sep: str | None = "") -> Policy:
         families.append(attempt(lambda: AllItemsets(given["km"], linkable), None))
     if given.get("pgen"):
         families.append(Pgen())
-    if not families:
+    if privacy and not families:
         problems.append(Problem("nothing to protect: give itemsets (privacy), km, or pgen"))
     utility = attempt(
         lambda: Utility(sets(given.get("utility", ())), rest=given.get("rest", "together")),

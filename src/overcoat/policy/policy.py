@@ -102,9 +102,38 @@ class Policy:
         if not isinstance(self.utility, Utility):
             object.__setattr__(self, "utility", Utility(self.utility))
 
-    def bind(self, data: Transactions) -> BoundPolicy:
-        """Check the policy against `data`, raising all its problems at once."""
+    def bind(self, data: Transactions, *, privacy: bool = True) -> BoundPolicy:
+        """Check the policy against `data`, raising all its problems at once.
+
+        Without `privacy` neither k nor the privacy constraints are looked at: what a release costs
+        depends on the rest only.
+        """
         lint = Lint(errors=list(self.problems))
+        domain = Domain.of(data, self.known, self.ignore_unknown)
+        k = self._checked_k(data, lint) if privacy else 1
+        budget = _budget(self.max_suppressed, data.n_items, lint)
+        families = self._bind_families(data, domain, k, lint) if privacy else ()
+        utility = self.utility.bind(domain, lint)
+        tree = self._tree(data.vocabulary, lint)
+        weights = self._weights(data.vocabulary, tree)
+        penalties = _penalties(self.penalties, data, lint)
+        lint.raise_errors()
+        return BoundPolicy(
+            k=k,
+            max_suppressed=float(self.max_suppressed),
+            budget=budget,
+            families=families,
+            utility=utility,
+            weights=weights,
+            hierarchy=tree,
+            penalties=penalties,
+            vocabulary=data.vocabulary,
+            algorithm=self.algorithm,
+            notes=tuple(dict.fromkeys(lint.notes)),
+            files=self.files,
+        )
+
+    def _checked_k(self, data: Transactions, lint: Lint) -> int:
         k = self.k
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
             lint.error(f"k must be a whole number of at least 1, not {k!r}")
@@ -121,14 +150,17 @@ class Policy:
                 f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "
                 "for items?"
             )
-        domain = Domain.of(data, self.known, self.ignore_unknown)
-        budget = _budget(self.max_suppressed, data.n_items, lint)
+        return int(k)
+
+    def _bind_families(
+        self, data: Transactions, domain: Domain, k: int, lint: Lint
+    ) -> tuple[BoundFamily, ...]:
         families = []
         for family in self.privacy:
             if not isinstance(family, Family):
                 lint.error(f"{family!r} is not a family; use Itemsets, AllItemsets or Pgen")
                 continue
-            families.append(family.bind(data, domain, int(k), lint))
+            families.append(family.bind(data, domain, k, lint))
         if (
             families
             and data.n_items
@@ -141,25 +173,7 @@ class Policy:
         for bound in families:
             if not bound.n_constraints and not isinstance(bound, BoundPgen):
                 lint.note(f"{bound.title}: none names an item that occurs")
-        utility = self.utility.bind(domain, lint)
-        tree = self._tree(data.vocabulary, lint)
-        weights = self._weights(data.vocabulary, tree)
-        penalties = _penalties(self.penalties, data, lint)
-        lint.raise_errors()
-        return BoundPolicy(
-            k=int(k),
-            max_suppressed=float(self.max_suppressed),
-            budget=budget,
-            families=tuple(families),
-            utility=utility,
-            weights=weights,
-            hierarchy=tree,
-            penalties=penalties,
-            vocabulary=data.vocabulary,
-            algorithm=self.algorithm,
-            notes=tuple(dict.fromkeys(lint.notes)),
-            files=self.files,
-        )
+        return tuple(families)
 
     def _tree(self, vocabulary: Vocabulary, lint: Lint) -> Tree | None:
         hierarchy = self.hierarchy
