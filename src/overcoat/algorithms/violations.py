@@ -220,9 +220,9 @@ class AllItemsetsFinder:
             heappush(self._heaps[size - 1], (-owned.support(), owned.current(), owner))
 
     def _is_current(self, groups: tuple[int, ...], time: int) -> bool:
-        """Whether these are still groups, unchanged since `time`."""
-        merged_at, group_of = self._merged_at, self._grouping.group
-        return all(merged_at[group] <= time and group_of(group) == group for group in groups)
+        """Whether these, groups at `time`, have neither been merged nor suppressed since."""
+        merged_at = self._merged_at
+        return all(merged_at[group] <= time for group in groups)
 
 
 # How many sets an owner is given at a time: enough that few groups are searched twice.
