@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat.comparison.compare import Comparison, compare
+    from overcoat.comparison.settings import Setting, vary
     from overcoat.data.io import read
     from overcoat.data.transactions import Transactions
     from overcoat.errors import (
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllItemsets",
+    "Comparison",
     "DataError",
     "Distances",
     "Hierarchy",
@@ -57,6 +60,7 @@ __all__ = [
     "Policy",
     "PolicyError",
     "Result",
+    "Setting",
     "Transactions",
     "Utility",
     "Verdict",
@@ -64,15 +68,19 @@ __all__ = [
     "__version__",
     "anonymize",
     "apply_mapping",
+    "compare",
     "read",
     "read_policy",
     "summarize",
+    "vary",
     "verify",
 ]
 
 # Where each name lives. It is fetched at first use, so that `overcoat --version` does not have to
 # wait for NumPy.
 _HOMES = {
+    "comparison.compare": ("Comparison", "compare"),
+    "comparison.settings": ("Setting", "vary"),
     "data.io": ("read",),
     "data.transactions": ("Transactions",),
     "errors": (

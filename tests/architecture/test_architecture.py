@@ -25,6 +25,7 @@ FLOORS = {
     "release": 8,
     "evaluation": 9,
     "report": 10,
+    "comparison": 10,
     "demo": 11,
     "cli": 12,
     "__main__": 13,

@@ -1,0 +1,176 @@
+"""One field, one workload: every method and policy measured by the same questions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.comparison.runs import Progress, Run, run_all
+from overcoat.comparison.settings import Setting
+from overcoat.data.io import Staging, read
+from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError
+from overcoat.measures.changes import count_changes
+from overcoat.measures.loss import measure_loss
+from overcoat.measures.ncp import measure_ncp
+from overcoat.measures.queries import Workload, answer, draw_workload, largest_query
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Comparison", "compare"]
+
+Among = Literal["all", "generalized"]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What each run of a field came to, all by the same workloads.
+
+    Attributes
+    ----------
+    axes : the names of what was varied
+    runs : every run, with its mapping
+    rows : one for each run: the values of its setting, its status, its measures
+    workloads : the queries all of them answered, by name
+    """
+
+    axes: tuple[str, ...]
+    runs: tuple[Run, ...]
+    rows: tuple[dict[str, Any], ...]
+    workloads: Mapping[str, Workload]
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The rows as a polars frame."""
+        import polars as pl
+
+        return pl.DataFrame(list(self.rows), infer_schema_length=None)
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write ``results.csv`` and ``results.parquet``; return their paths."""
+        targets = [Path(folder) / f"results.{kind}" for kind in ("csv", "parquet")]
+        with Staging() as staging:
+            self.frame.write_csv(staging.stage(targets[0]))
+            self.frame.write_parquet(staging.stage(targets[1]))
+            staging.commit()
+        return targets
+
+
+def compare(
+    data: Any,
+    settings: Iterable[Setting],
+    *,
+    q: Iterable[int] | None = None,
+    n_queries: int = 1000,
+    seed: int = 0,
+    among: Among = "all",
+    by: Literal["items", "occurrences"] = "items",
+    workloads: Mapping[str, Workload] | None = None,
+    folder: str | Path | None = None,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Run every setting and measure all of them by the same workloads.
+
+    Parameters
+    ----------
+    data : `Transactions`, or anything `read` takes, with its options
+    settings : what to run; see `vary`
+    q : sizes of queries, a workload is drawn for each; by default 1 to 3, if somebody has so many
+    n_queries, seed, by : which queries are drawn; see `draw_workload`
+    among : draw the queries' items from all items, or from those that at least one of the runs
+        generalizes
+    workloads : further workloads, by name
+    folder : keep each run here as soon as it is done; what is there already is not run again
+    progress : called with what is being done and the number of steps
+
+    >>> from overcoat.comparison.settings import vary
+    >>> from overcoat.policy.policy import Policy
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
+    >>> field = compare(rows, vary(Policy(2, (AllItemsets(2),)), algorithm=["coat", "pcta"]), q=[1])
+    >>> [(row["algorithm"], row["status"], row["n_groups"]) for row in field.rows]
+    [('coat', 'met', 1), ('pcta', 'met', 1)]
+    """
+    if not isinstance(data, Transactions):
+        data = read(data, **options)
+    sizes = None if q is None else list(q)
+
+    def draw(mask: NDArray[np.bool_] | None) -> dict[str, Workload]:
+        return {
+            f"q{size}": draw_workload(data, size, n_queries, seed=seed, among=mask, by=by)
+            for size in sizes or range(1, min(3, largest_query(data, mask)) + 1)
+        }
+
+    drawn = draw(None) if among == "all" else {}  # what cannot be asked is told before the work
+    folder = None if folder is None else Path(folder)
+    runs = run_all(data, settings, folder=folder, progress=progress)
+    if not any(run.mapping for run in runs):
+        reasons = dict.fromkeys(run.refused for run in runs)
+        raise DataError("no setting could be run: " + "; ".join(reasons or ["there is none"]))
+    if among == "generalized":
+        drawn = draw(_generalized(data, runs))
+    drawn |= workloads or {}
+    rows = []
+    for run in runs:
+        if progress is not None:
+            progress(f"measuring {run.setting.title}", 0)
+        rows.append({**run.setting.values, **_measure(data, run, drawn)})
+    axes = tuple(runs[0].setting.values)
+    return Comparison(axes, tuple(runs), tuple(rows), drawn)
+
+
+def _generalized(data: Transactions, runs: Iterable[Run]) -> NDArray[np.bool_]:
+    mask = np.zeros(data.n_items, bool)
+    for run in runs:
+        for group in () if run.mapping is None else run.mapping.merged:
+            mask[[data.vocabulary.code(item) for item in group]] = True
+    return mask
+
+
+def _measure(data: Transactions, run: Run, workloads: Mapping[str, Workload]) -> dict[str, Any]:
+    """Return the status and the measures of a run; the same names for every run."""
+    measures: dict[str, Any] = dict.fromkeys(
+        [
+            "n_groups",
+            "largest_group",
+            "generalized_items_percent",
+            "generalized_occurrences_percent",
+            "suppressed_items_percent",
+            "suppressed_occurrences_percent",
+            "log2_ul",
+            "ncp",
+            *(f"avg_re_{name}" for name in workloads),
+            "seconds",
+        ]
+    )
+    if run.mapping is None or run.policy is None:
+        return {"status": "refused", **measures, "note": run.refused}
+    released = run.mapping.apply(data)
+    changes = count_changes(data, run.mapping)
+    items, occurrences = changes.items, changes.occurrences
+    loss = measure_loss(data, released, run.mapping, run.policy).log2_ul
+    measures |= {
+        "n_groups": len(run.mapping.merged),
+        "largest_group": changes.largest_group,
+        "generalized_items_percent": items.percent(items.generalized),
+        "generalized_occurrences_percent": occurrences.percent(occurrences.generalized),
+        "suppressed_items_percent": items.percent(items.suppressed),
+        "suppressed_occurrences_percent": occurrences.percent(occurrences.suppressed),
+        "log2_ul": loss if math.isfinite(loss) else None,
+        "ncp": measure_ncp(data, run.mapping, run.policy.hierarchy),
+        **{
+            f"avg_re_{name}": answer(workload, data, released, run.mapping).avg_re
+            for name, workload in workloads.items()
+        },
+        "seconds": run.seconds,
+    }
+    return {"status": "met" if run.met else "beyond s", **measures, "note": ""}

@@ -1,0 +1,179 @@
+"""Figures of a comparison: readable in print, by colour-blind people, and without a legend.
+
+Needs matplotlib: ``pip install 'overcoat[plots]'``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overcoat.data.io import Staging
+from overcoat.errors import OvercoatError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Panel", "draw", "save", "series_of"]
+
+# Okabe and Ito's palette, the darker colours first; each with a marker of its own, so that a
+# black-and-white copy can be read too.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_KNOWN = ("coat", "apriori", "pcta", "greedy")  # a method looks the same in every figure
+_LINE = 0.075  # height of a label, as a share of the panel's
+
+Points = Sequence[tuple[Any, float]]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One chart: lines over a common x.
+
+    Attributes
+    ----------
+    series : the points (x, y) of each line, by name
+    title, x, y : what is written above and along the axes
+    log_y : whether y is drawn on a log scale, where all values allow it
+    """
+
+    series: Mapping[str, Points]
+    title: str
+    x: str
+    y: str
+    log_y: bool = False
+
+
+def series_of(
+    rows: Iterable[Mapping[str, Any]], x: str, y: str, by: Sequence[str] = ("algorithm",)
+) -> dict[str, list[tuple[Any, float]]]:
+    """Return the points (x, y) of `rows`, a series for each combination of the values in `by`.
+
+    >>> series_of([{"algorithm": "coat", "k": 2, "ul": 1.0}], "k", "ul")
+    {'coat': [(2, 1.0)]}
+    """
+    series: dict[str, list[tuple[Any, float]]] = {}
+    for row in rows:
+        if row[y] is not None:
+            name = ", ".join(
+                str(row[key]) if key == "algorithm" else f"{key} {row[key]}" for key in by
+            )
+            series.setdefault(name, []).append((row[x], float(row[y])))
+    return series
+
+
+def draw(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
+    """Draw the panels side by side."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError:
+        raise OvercoatError("plots need matplotlib: pip install 'overcoat[plots]'") from None
+
+    layout = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.08)  # inches
+    columns = min(columns, len(panels))
+    n_lines = math.ceil(len(panels) / columns)
+    figure = Figure(figsize=(4.2 * columns, 3.1 * n_lines), layout=layout)
+    FigureCanvasAgg(figure)
+    for number, panel in enumerate(panels, start=1):
+        _draw_panel(figure.add_subplot(n_lines, columns, number), panel)
+    return figure
+
+
+def save(figure: Figure, folder: str | Path, name: str) -> list[Path]:
+    """Write the figure as SVG and PNG, the same bytes each time; return the paths."""
+    from matplotlib import rc_context
+
+    targets = [Path(folder) / f"{name}.{kind}" for kind in ("svg", "png")]
+    # Without a salt and with a date, no two files would be the same.
+    with rc_context({"svg.hashsalt": "overcoat"}), Staging() as staging:
+        for target, metadata in zip(targets, ({"Date": None}, {"Software": None}), strict=True):
+            kind = target.suffix[1:]
+            figure.savefig(staging.stage(target), format=kind, dpi=150, metadata=metadata)
+        staging.commit()
+    return targets
+
+
+def _draw_panel(axes: Axes, panel: Panel) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    xs = list(dict.fromkeys(x for points in panel.series.values() for x, _ in points))
+    numeric = all(isinstance(x, (int, float)) for x in xs)
+    xs = sorted(xs) if numeric else xs
+    logarithmic = numeric and len(xs) > 2 and xs[0] > 0 and xs[-1] >= 10 * xs[0]
+    position = {x: (x if logarithmic else number) for number, x in enumerate(xs)}
+    values = [y for points in panel.series.values() for _, y in points]
+    ends = {}
+    styles = _styles(panel.series)
+    for name, points in panel.series.items():
+        style = styles[name]
+        along = sorted((position[x], y) for x, y in points)
+        axes.plot(*zip(*along, strict=True), linewidth=1.6, markersize=5, **style)
+        ends[name] = (along[-1], style["color"])
+    if logarithmic:
+        axes.set_xscale("log")
+    if panel.log_y and values and min(values) > 0 and max(values) >= 5 * min(values):
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    elif values and min(values) >= 0:
+        axes.set_ylim(bottom=0)
+    axes.set_xticks(list(position.values()), [f"{x:,}" if numeric else str(x) for x in xs])
+    axes.minorticks_off()
+    axes.set_xlabel(panel.x)
+    axes.set_ylabel(panel.y)
+    axes.set_title(panel.title, fontsize=10, loc="left")
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    _label_ends(axes, ends)
+
+
+def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Give each line a look of its own, and the methods that we know always the same."""
+    names = list(names)
+    taken = {name: _KNOWN.index(name) for name in names if name in _KNOWN}
+    free = (at for at in count() if at not in taken.values())
+    looks = {name: taken[name] if name in taken else next(free) for name in names}
+    n = len(_COLOURS)
+    return {
+        name: {
+            "color": _COLOURS[at % n],
+            "marker": _MARKERS[at % n],
+            "linestyle": "-" if at < n else "--",
+        }
+        for name, at in looks.items()
+    }
+
+
+def _label_ends(axes: Axes, ends: Mapping[str, tuple[tuple[float, float], str]]) -> None:
+    """Write each line's name at its right end, moved apart where they would touch."""
+    if not ends:
+        return
+    to_share = axes.transAxes.inverted()
+    shares = {
+        name: float(to_share.transform(axes.transData.transform(point))[1])
+        for name, (point, _) in ends.items()
+    }
+    placed = []
+    last = -math.inf
+    for name in sorted(shares, key=shares.__getitem__):
+        last = max(shares[name], last + _LINE)
+        placed.append((name, last))
+    overflow = max(0.0, last - 1.0)
+    for name, height in placed:
+        axes.annotate(
+            name,
+            xy=(1.02, height - overflow),
+            xycoords="axes fraction",
+            color=ends[name][1],
+            fontsize=9,
+            va="center",
+        )

@@ -1,0 +1,156 @@
+"""Running settings, each once: what is done is kept in a folder and found there the next time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from overcoat._version import __version__
+from overcoat.algorithms import get_method
+from overcoat.comparison.settings import Setting
+from overcoat.data.io import Staging
+from overcoat.data.transactions import Transactions
+from overcoat.mapping import Mapping
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.weights import CallableWeights, DistanceWeights
+from overcoat.release import anonymize
+
+__all__ = ["Run", "run_all"]
+
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What came of one setting.
+
+    Attributes
+    ----------
+    setting : what was run
+    policy : its policy, bound to the data; None when the method refused it
+    mapping : the mapping found; None when the method refused the policy
+    met : whether the policy was met within s; if not, the mapping shows what it would have taken
+    seconds : time of finding the mapping, without reading, verifying and writing
+    refused : why the method cannot honour the policy
+    """
+
+    setting: Setting
+    policy: BoundPolicy | None = None
+    mapping: Mapping | None = None
+    met: bool = False
+    seconds: float = 0.0
+    refused: str = ""
+
+
+def run_all(
+    data: Transactions,
+    settings: Iterable[Setting],
+    *,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+) -> list[Run]:
+    """Run every setting that is not in the folder yet.
+
+    A run is known by its data, its policy and the version of Overcoat, so that a folder can never
+    answer for something else. A policy with a weight function of the user's is always run.
+    """
+    settings = list(settings)
+    for setting in settings:
+        get_method(setting.policy.algorithm)  # or a misspelt name would be told after hours
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    done: dict[str, Run] = {}
+    runs = []
+    for number, setting in enumerate(settings, start=1):
+        title = f"{setting.title} ({number} of {len(settings)})"
+        if progress is not None:
+            progress(title, 0)
+        tell = None if progress is None else _retitled(progress, title)
+        bound = setting.policy.bind(data)
+        key = _fingerprint(data, bound)
+        if problems := list(get_method(bound.algorithm).problems(bound)):
+            run = Run(setting, refused="; ".join(problems))
+        elif key is not None and (same := done.get(key)) is not None:
+            run = replace(same, setting=setting)
+        else:
+            file = None if folder is None or key is None else folder / f"{key}.json"
+            run = _run(data, setting, bound, file, tell)
+            if key is not None:
+                done[key] = run
+        runs.append(run)
+    return runs
+
+
+def _retitled(progress: Progress, title: str) -> Progress:
+    return lambda stage, steps: progress(title, steps)
+
+
+def _run(
+    data: Transactions,
+    setting: Setting,
+    bound: BoundPolicy,
+    file: Path | None,
+    progress: Progress | None,
+) -> Run:
+    if file is not None and (stored := _load(file, data.n_items)) is not None:
+        mapping = Mapping.from_codes(data.vocabulary, stored["group_of"])
+        return Run(setting, bound, mapping, stored["met"], stored["seconds"])
+    result = anonymize(data, policy=setting.policy, partial=True, progress=progress)
+    mapping, met = result.mapping, not result.partial
+    seconds = result.seconds["anonymize"]
+    if file is not None:
+        label_of = {label: number for number, label in enumerate(mapping.labels)}
+        content = {
+            "overcoat": __version__,
+            "setting": {name: str(value) for name, value in setting.values.items()},
+            "met": met,
+            "seconds": seconds,
+            "group_of": [label_of.get(mapping[item] or "", -1) for item in data.vocabulary],
+        }
+        with Staging() as staging:
+            staging.stage(file).write_text(json.dumps(content), encoding="utf-8")
+            staging.commit()
+    return Run(setting, bound, mapping, met, seconds)
+
+
+def _load(file: Path, n_items: int) -> dict[str, Any] | None:
+    """Read a run that was done before; None if there is none that can be read."""
+    try:
+        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        content["group_of"] = np.array(content["group_of"], np.int32)
+        whole = content["group_of"].shape == (n_items,) and {"met", "seconds"} <= set(content)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return content if whole else None
+
+
+def _fingerprint(data: Transactions, policy: BoundPolicy) -> str | None:
+    """Return a digest of everything that decides the outcome; None if a function decides too."""
+    if isinstance(policy.weights, CallableWeights):
+        return None
+    digest = hashlib.sha256()
+    for part in _parts(data, policy):
+        encoded = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
+        digest.update(len(encoded).to_bytes(8))
+        digest.update(encoded)
+    return digest.hexdigest()[:32]
+
+
+def _parts(data: Transactions, policy: BoundPolicy) -> Iterator[Any]:
+    yield from (__version__, policy.algorithm, policy.k, policy.budget)
+    yield from (data.vocabulary.labels, data.offsets, data.codes, data.counts)
+    for family in policy.families:
+        yield type(family).__name__
+        for field in fields(family):
+            yield getattr(family, field.name)
+    yield policy.utility.block_of
+    for tree in (policy.weights.tree, policy.hierarchy):
+        yield from (None, None) if tree is None else (tree.parent, tree.weight)
+    if isinstance(policy.weights, DistanceWeights):
+        yield policy.weights.matrix

@@ -1,0 +1,250 @@
+"""Comparisons: every number is the one the measures give, and nothing is run twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import overcoat as oc
+from overcoat.comparison import runs as runs_module
+from overcoat.comparison.page import figures_of, write_page
+from overcoat.comparison.plots import Panel, draw, save
+from overcoat.comparison.text import comparison_lines
+from overcoat.data import samples
+from overcoat.measures.loss import measure_loss
+from overcoat.measures.queries import Workload, answer
+
+DATA = samples.baskets(300, 25, mean=4)
+BASE = oc.Policy(3, (oc.AllItemsets(2),), hierarchy=oc.Hierarchy.balanced(DATA.vocabulary, 3))
+
+
+def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    seen: list[str] = []
+    real = oc.anonymize
+
+    def counted(data: Any, **options: Any) -> Any:
+        seen.append(options["policy"].algorithm)
+        return real(data, **options)
+
+    monkeypatch.setattr(runs_module, "anonymize", counted)
+    return seen
+
+
+def test_rows_are_what_the_measures_say() -> None:
+    field = oc.compare(DATA, oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 6]), q=[1, 2])
+    assert field.axes == ("algorithm", "k")
+    assert [(row["algorithm"], row["k"]) for row in field.rows] == [
+        ("coat", 2),
+        ("coat", 6),
+        ("pcta", 2),
+        ("pcta", 6),
+    ]
+    for row, run in zip(field.rows, field.runs, strict=True):
+        result = oc.anonymize(DATA, policy=run.setting.policy)
+        assert result.mapping == run.mapping
+        assert (
+            row["log2_ul"]
+            == measure_loss(DATA, result.released, result.mapping, result.policy).log2_ul
+        )
+        assert row["n_groups"] == len(result.mapping.merged)
+        for name, workload in field.workloads.items():
+            expected = answer(workload, DATA, result.released, result.mapping).avg_re
+            assert row[f"avg_re_{name}"] == expected
+        assert row["status"] == "met"
+
+
+def test_what_is_done_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = count_runs(monkeypatch)
+    settings = oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 4, 6])
+    started: list[str] = []
+
+    def stop_at_the_fourth(stage: str, steps: int) -> None:
+        if stage not in started:
+            started.append(stage)
+        if len(started) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        oc.compare(DATA, settings, folder=tmp_path, progress=stop_at_the_fourth)
+    assert len(seen) == 3
+    resumed = oc.compare(DATA, settings, folder=tmp_path)
+    assert len(seen) == 6
+    again = oc.compare(DATA, settings, folder=tmp_path)
+    assert len(seen) == 6
+    fresh = oc.compare(DATA, settings)
+    assert len(seen) == 12
+    for one in (resumed, again):
+        assert without_seconds(one) == without_seconds(fresh)
+    assert [row["seconds"] for row in again.rows] == [row["seconds"] for row in resumed.rows]
+
+
+def without_seconds(field: oc.Comparison) -> list[dict[str, Any]]:
+    return [{name: row[name] for name in row if name != "seconds"} for row in field.rows]
+
+
+@pytest.mark.parametrize("change", ["data", "k", "s", "utility", "linkable", "hierarchy", "damage"])
+def test_a_folder_never_answers_for_something_else(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def field(data: Any = DATA, **parts: Any) -> oc.Comparison:
+        made = {
+            "k": 3,
+            "privacy": (oc.AllItemsets(2),),
+            "hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 3),
+            **parts,
+        }
+        return oc.compare(data, oc.vary(oc.Policy(**made)), q=[1], folder=tmp_path)
+
+    labels = DATA.vocabulary.labels
+    others: dict[str, dict[str, Any]] = {
+        "data": {"data": samples.baskets(300, 25, mean=4, seed=2)},
+        "k": {"k": 4},
+        "s": {"max_suppressed": 50},
+        "utility": {"utility": oc.Utility([labels[:5]])},
+        "linkable": {"privacy": (oc.AllItemsets(2, labels[:9]),)},
+        "hierarchy": {"hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 2)},
+        "damage": {},
+    }
+    field()
+    seen = count_runs(monkeypatch)
+    field()
+    assert not seen
+    if change == "damage":
+        (stored,) = tmp_path.iterdir()
+        stored.write_text(stored.read_text()[:-9])
+    field(**others[change])
+    assert len(seen) == 1
+
+
+def test_weight_functions_are_always_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = count_runs(monkeypatch)
+    policy = oc.Policy(3, (oc.AllItemsets(2),), weights=lambda group: 1 / len(group))
+    for _ in range(2):
+        oc.compare(DATA, oc.vary(policy), q=[1], folder=tmp_path)
+    assert len(seen) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_equal_policies_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = count_runs(monkeypatch)
+    field = oc.compare(DATA, oc.vary({"one": BASE, "other": BASE}), q=[1])
+    assert len(seen) == 1
+    assert [row["policy"] for row in field.rows] == ["one", "other"]
+    assert field.rows[0]["log2_ul"] == field.rows[1]["log2_ul"]
+
+
+def test_beyond_s_is_told(tmp_path: Path) -> None:
+    rows = [{"a", "b"}, {"a"}, {"a"}, {"b"}, {"b"}, {"c"}]
+    policy = oc.Policy(2, (oc.AllItemsets(1),), oc.Utility([["a"], ["b"], ["c"]]))
+    for _ in range(2):  # found, then read from the folder
+        field = oc.compare(rows, oc.vary(policy, s=[0.5, 50]), q=[1], folder=tmp_path)
+        assert [row["status"] for row in field.rows] == ["beyond s", "met"]
+        assert [row["suppressed_items_percent"] for row in field.rows] == [100 / 3] * 2
+
+
+def test_bad_settings() -> None:
+    with pytest.raises(oc.PolicyError, match="cannot sweep over q; there is algorithm, k, m, s"):
+        oc.vary(BASE, q=[1])
+    with pytest.raises(oc.PolicyError, match="no value of k to try"):
+        oc.vary(BASE, k=[])
+    with pytest.raises(oc.PolicyError, match="m can only be varied"):
+        oc.vary(oc.Policy(2, (oc.Pgen(),)), m=[1])
+    with pytest.raises(oc.PolicyError, match="no algorithm 'caot'"):
+        oc.compare(DATA, oc.vary(BASE, algorithm=["coat", "caot"]))
+    with pytest.raises(oc.PolicyError, match="k must be a whole number"):
+        oc.compare(DATA, oc.vary(BASE, k=[0]))
+    with pytest.raises(oc.DataError, match="there is none"):
+        oc.compare(DATA, [])
+
+
+def test_m_keeps_the_linkable_items() -> None:
+    some = DATA.vocabulary.labels[:4]
+    (setting,) = oc.vary(oc.Policy(2, (oc.AllItemsets(2, some),)), m=[3])
+    (family,) = setting.policy.bind(DATA).families
+    assert (family.m, int(family.linkable.sum())) == (3, 4)  # type: ignore[union-attr]
+
+
+def test_queries_among_generalized_items() -> None:
+    field = oc.compare(DATA, oc.vary(BASE, k=[2, 6]), q=[1, 2], among="generalized")
+    generalized = {
+        item
+        for run in field.runs
+        if run.mapping is not None
+        for group in run.mapping.merged
+        for item in group
+    }
+    assert 0 < len(generalized) < DATA.n_items
+    for workload in field.workloads.values():
+        assert {item for query in workload for item in query} <= generalized
+
+
+def test_files(tmp_path: Path) -> None:
+    own = Workload.of(DATA, [[DATA.vocabulary[0]], [DATA.vocabulary[1], DATA.vocabulary[0]]])
+    settings = oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 4], s=[0, 1])
+    field = oc.compare(DATA, settings, q=[1], workloads={"own": own})
+    csv, parquet = field.write(tmp_path)
+    for frame in (pl.read_csv(csv), pl.read_parquet(parquet)):
+        assert frame.columns == list(field.rows[0])
+        assert frame["avg_re_own"].to_list() == pytest.approx(
+            [row["avg_re_own"] for row in field.rows]
+        )
+    written = write_page(field, tmp_path, title="a <b> title")
+    names = {path.name for path in written}
+    assert names == {"error.svg", "error.png", "loss.svg", "loss.png", "time.svg", "time.png"} | {
+        "index.html"
+    }
+    page = (tmp_path / "index.html").read_text()
+    assert "a &lt;b&gt; title" in page
+    assert page.count("<svg") == 3
+    assert page.count("<tr>") == 1 + len(field.rows)
+    before = {path: path.read_bytes() for path in written}
+    write_page(field, tmp_path, title="a <b> title")
+    assert {path: path.read_bytes() for path in written} == before
+
+
+def test_text_lines_up() -> None:
+    field = oc.compare(DATA, oc.vary(BASE, k=[2, 4]), q=[1])
+    head, first, second = comparison_lines(field).splitlines()
+    assert head.split()[:2] == ["algorithm", "k"]
+    assert len(head) == len(first) == len(second)
+    assert first.split()[:3] == ["coat", "2", "met"]
+
+
+def texts_of(figure: Any) -> list[list[str]]:
+    return [[text.get_text() for text in axes.texts] for axes in figure.axes]
+
+
+def test_lines_are_labelled_directly_and_apart(tmp_path: Path) -> None:
+    series = {name: [(2, 1.0), (5, 2.0 + n / 1e6)] for n, name in enumerate(("coat", "pcta", "x"))}
+    figure = draw([Panel(series, "title", "k", "AvgRE", log_y=True)])
+    assert sorted(texts_of(figure)[0]) == ["coat", "pcta", "x"]
+    (axes,) = figure.axes
+    heights = sorted(text.xy[1] for text in axes.texts)  # type: ignore[attr-defined]
+    assert np.diff(heights).min() > 0.05
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("k", "AvgRE")
+    colours = [text.get_color() for text in axes.texts]
+    assert len(set(colours)) == 3
+    assert all(path.stat().st_size for path in save(figure, tmp_path, "x"))
+
+
+def test_scales() -> None:
+    wide = Panel({"coat": [(1, 1.0), (10, 5.0), (100, 500.0)]}, "", "k", "AvgRE", log_y=True)
+    narrow = Panel({"coat": [("PP1", 1.0), ("PP2", 2.0)]}, "", "policy", "AvgRE", log_y=True)
+    figure = draw([wide, narrow])
+    assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
+    assert [axes.get_xscale() for axes in figure.axes] == ["log", "linear"]
+    assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["PP1", "PP2"]
+
+
+def test_figures_leave_out_what_has_nothing_to_show() -> None:
+    field = oc.compare(DATA, oc.vary(BASE, k=[2, 4]), q=[1])
+    assert len(figures_of(field)["loss"].axes) == 2  # nothing was suppressed
+
+
+def test_stored_runs_name_their_setting(tmp_path: Path) -> None:
+    oc.compare(DATA, oc.vary(BASE, k=[2]), q=[1], folder=tmp_path)
+    (stored,) = tmp_path.iterdir()
+    assert json.loads(stored.read_text())["setting"] == {"algorithm": "coat", "k": "2"}
