@@ -6,13 +6,16 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 SCALE ?= small
 
-.PHONY: bench demo test lint format clean help
+PAGE := docs/experiments.md
+
+.PHONY: bench demo experiments test lint format clean help
 
 help:
 	@echo "make demo    anonymize generated hospital data and show what happened"
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make lint    ruff and mypy only"
 	@echo "make bench   measure speed (SCALE=tiny, small or full; DATA=folder with real data sets)"
+	@echo "make experiments  the paper's experiments (DATA=folder with real data sets, else stand-ins)"
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
@@ -34,6 +37,9 @@ test: lint
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
+
+experiments: $(INSTALLED)
+	$(BIN)/python -m experiments.run --out $(if $(DATA),docs/experiments --page $(PAGE) --data $(DATA),experiments-out)
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

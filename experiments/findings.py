@@ -1,0 +1,89 @@
+"""What an experiment found: a table, a figure, and the paper's claims held against them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from experiments.materials import Materials
+from overcoat.comparison.page import show_value
+from overcoat.comparison.plots import Panel
+
+__all__ = ["Claim", "Experiment", "Findings", "markdown", "table", "times_better"]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper, what was measured, and whether it holds."""
+
+    paper: str
+    measured: str
+    holds: bool
+
+    @property
+    def verdict(self) -> str:
+        """One word."""
+        return "holds" if self.holds else "does not hold"
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What came of one experiment.
+
+    Attributes
+    ----------
+    title : what was examined
+    setup : how, in a sentence or two
+    rows : the table
+    panels : the figure
+    claims : of the paper
+    remarks : what else a reader must know
+    """
+
+    title: str
+    setup: str
+    rows: tuple[Mapping[str, Any], ...]
+    panels: tuple[Panel, ...]
+    claims: tuple[Claim, ...]
+    remarks: str = ""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment by name."""
+
+    name: str
+    run: Callable[[Materials], Findings]
+
+
+def table(
+    rows: Iterable[Mapping[str, Any]], columns: Mapping[str, str]
+) -> tuple[dict[str, Any], ...]:
+    """Return some columns of `rows`, under other names."""
+    return tuple({title: row[name] for name, title in columns.items()} for row in rows)
+
+
+def times_better(
+    rows: Iterable[Mapping[str, Any]], measure: str, x: str, better: str, worse: str
+) -> dict[Any, float]:
+    """Return, for each value of `x`, how many times larger `worse` is than `better`.
+
+    >>> rows = [{"algorithm": "coat", "k": 2, "re": 0.5}, {"algorithm": "apriori", "k": 2, "re": 2}]
+    >>> times_better(rows, "re", "k", "coat", "apriori")
+    {2: 4.0}
+    """
+    found = {(row["algorithm"], row[x]): row[measure] for row in rows}
+    return {
+        at: found[worse, at] / value
+        for (algorithm, at), value in found.items()
+        if algorithm == better and value and found.get((worse, at)) is not None
+    }
+
+
+def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a table in Markdown."""
+    rows = list(rows)
+    head = list(rows[0])
+    lines = [head, ["---"] * len(head), *([show_value(row[name]) for name in head] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

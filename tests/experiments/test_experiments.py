@@ -1,0 +1,70 @@
+"""The experiments run from beginning to end on stand-ins, so that they never rot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.findings import Claim, Findings, markdown, times_better
+from experiments.materials import Materials, sample_rows
+from experiments.run import EXPERIMENTS, main, page, section
+from overcoat.data import samples
+
+NAMES = [experiment.name for experiment in EXPERIMENTS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_experiment(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([name, "--out", str(tmp_path / "out"), "--page", str(tmp_path / "page.md")])
+    printed = capsys.readouterr().out
+    assert "| the paper | measured |" in printed
+    assert "**holds**" in printed or "**does not hold**" in printed
+    assert "nan" not in printed
+    text = (tmp_path / "page.md").read_text()
+    assert text.startswith("# The paper's experiments")
+    assert f"](out/{name}.svg)" in text
+    assert (tmp_path / "out" / f"{name}.svg").stat().st_size
+    assert (tmp_path / "out" / f"{name}.png").stat().st_size
+
+
+def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["km-over-q"])
+    assert "no experiment km-over-q; there is km-over-k" in capsys.readouterr().err
+
+
+def test_a_claim_that_fails_is_shown_as_such(tmp_path: Path) -> None:
+    claims = (Claim("up to 9 times", "2 times", holds=False), Claim("none", "none", holds=True))
+    found = Findings("title", "setup", ({"k": 2, "AvgRE": 0.5},), (), claims)
+    text = section("name", found, "name.svg")
+    assert "| up to 9 times | 2 times | **does not hold** |" in text
+    assert "| none | none | **holds** |" in text
+    assert "| 2 | 0.5 |" in text
+    assert "](figures/name.svg)" in page([text], tmp_path / "figures", tmp_path / "page.md")
+
+
+def test_times_better_leaves_out_what_has_no_answer() -> None:
+    rows = [
+        {"algorithm": "coat", "k": 2, "re": 0.0},
+        {"algorithm": "apriori", "k": 2, "re": 2.0},
+        {"algorithm": "coat", "k": 5, "re": 0.5},
+        {"algorithm": "apriori", "k": 5, "re": 1.5},
+        {"algorithm": "coat", "k": 10, "re": 0.5},
+        {"algorithm": "apriori", "k": 10, "re": None},
+    ]
+    assert times_better(rows, "re", "k", "coat", "apriori") == {5: 3.0}
+    assert markdown(rows[:1]) == "| algorithm | k | re |\n| --- | --- | --- |\n| coat | 2 | 0 |"
+
+
+def test_samples_are_parts_of_the_data() -> None:
+    data = samples.baskets(200, 20, mean=3)
+    part = sample_rows(data, 50, seed=1)
+    assert part.n_transactions == 50
+    known = dict(data)
+    assert all(row in known and count <= known[row] for row, count in part)
+    assert sample_rows(data, 200, seed=1) == data
+
+
+def test_stand_ins_are_used_without_data(tmp_path: Path) -> None:
+    assert set(Materials(None, tmp_path).bms) == {"BMS1", "BMS2"}
