@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from overcoat.algorithms.apriori import apriori, problems
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.pcta import pcta
@@ -34,7 +35,7 @@ class Method:
     problems: Callable[[BoundPolicy], Iterable[str]] = _takes_anything
 
 
-ALGORITHMS = {"coat": Method(coat), "pcta": Method(pcta)}
+ALGORITHMS = {"apriori": Method(apriori, problems), "coat": Method(coat), "pcta": Method(pcta)}
 
 
 def get_method(name: Any) -> Method:

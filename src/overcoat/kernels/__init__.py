@@ -1,6 +1,7 @@
 """Kernels: arrays in, arrays out, one step each.
 
-`compiled` is what runs; `reference` is its slow, obvious twin with the same classes and methods.
+`compiled` and `counttree` are what runs; `reference` is their slow, obvious twin with the same
+classes and methods.
 """
 
 from __future__ import annotations
@@ -12,17 +13,26 @@ from overcoat.errors import PolicyError
 from overcoat.kernels import reference
 
 try:
-    from overcoat.kernels import compiled
+    from overcoat.kernels import compiled, counttree
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    compiled = None  # type: ignore[assignment]
+    compiled = counttree = None  # type: ignore[assignment]
 
-__all__ = ["Engine", "grouping_class"]
+__all__ = ["Engine", "count_tree_class", "grouping_class"]
 
 Engine = Literal["compiled", "reference"]
 
 
 def grouping_class(engine: Engine = "compiled") -> type[reference.Grouping]:
     """Return the `Grouping` of an engine; a warning says when the compiled one is missing."""
+    return compiled.Grouping if _is_compiled(engine) else reference.Grouping
+
+
+def count_tree_class(engine: Engine = "compiled") -> type[reference.CountTree]:
+    """Return the `CountTree` of an engine; a warning says when the compiled one is missing."""
+    return counttree.CountTree if _is_compiled(engine) else reference.CountTree
+
+
+def _is_compiled(engine: Engine) -> bool:
     if engine not in get_args(Engine):
         raise PolicyError(f"there is no engine {engine!r}; there are compiled and reference")
     if engine == "compiled" and compiled is None:  # pragma: no cover - see above
@@ -30,8 +40,6 @@ def grouping_class(engine: Engine = "compiled") -> type[reference.Grouping]:
             "the compiled kernels are missing, the slow reference kernels run instead; "
             "reinstall Overcoat with a C compiler present",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    if engine == "reference" or compiled is None:
-        return reference.Grouping
-    return compiled.Grouping
+    return engine == "compiled" and compiled is not None

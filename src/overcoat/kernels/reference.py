@@ -5,14 +5,14 @@ Tests hold the two together; it also serves, with a warning, where the compiled 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Grouping", "loses_less"]
+__all__ = ["CountTree", "Grouping", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
 
@@ -225,3 +225,89 @@ class Grouping:
         paths = [self._path(item) for item in (*self._members[one], *self._members[other])]
         common = set.intersection(*map(set, paths))
         return int(self._weight[next(node for node in paths[0] if node in common)])
+
+
+class CountTree:
+    """The sets of `size` nodes of a hierarchy, none above another, as a tree to walk in preorder.
+
+    A row holds a node when it holds anything under it. Nodes are numbered in preorder: what is
+    under node v is ``range(v, end[v])``. Of the nodes in rows, some are linkable; a set is *shown*
+    when some row holds a linkable one under each of its nodes.
+
+    Parameters
+    ----------
+    offsets, codes, counts : IN, distinct rows of nodes of a cut, and how often each occurs
+    parent, end : IN, (n_nodes,)
+    linkable : IN, (n_nodes,); a node above a linkable one is linkable
+    home : IN, (n_nodes,); the node of the cut at or above each node, -1 above the cut. The caller
+        may move the cut up while a walk is under way; it then passes over what lies below.
+    """
+
+    def __init__(
+        self,
+        offsets: Ints,
+        codes: Ints,
+        counts: Ints,
+        parent: Ints,
+        end: Ints,
+        linkable: NDArray[np.bool_],
+        home: Ints,
+    ) -> None:
+        self._rows = [
+            (codes[offsets[row] : offsets[row + 1]].tolist(), count)
+            for row, count in enumerate(counts.tolist())
+        ]
+        self._end, self._linkable, self._home = end, linkable, home
+
+    def node_supports(self) -> NDArray[np.int64]:
+        """Return how many transactions hold each node; (n_nodes,)."""
+        n = sum(count for _, count in self._rows)
+        return np.array([self.support([node], n) for node in range(len(self._end))], np.int64)
+
+    def walk(self, size: int, k: int, order: Ints) -> Iterator[tuple[int, ...]]:
+        """Yield, in lexicographic order, the sets that are shown and that fewer than k support.
+
+        Parameters
+        ----------
+        order : IN, (n_nodes,); all nodes, parents before their children
+        """
+        nodes = [node for node in order.tolist() if self._linkable[node]]
+        for chosen in combinations(nodes, size):
+            if any(self._home[node] not in (node, -1) for node in chosen):
+                continue
+            if any(self._is_under(low, high) for high, low in combinations(chosen, 2)):
+                continue
+            if self.support(chosen, k) < k and self.example(chosen):
+                yield chosen
+
+    def support(self, nodes: Sequence[int], limit: int) -> int:
+        """Return min(support, limit) of some nodes, none above another."""
+        rows = (
+            count for row, count in self._rows if all(self._held(row, node) for node in nodes)
+        )
+        return min(sum(rows), limit)
+
+    def example(self, nodes: Sequence[int]) -> tuple[int, ...]:
+        """Return linkable nodes, one under each of `nodes`, that some row holds; () if none does.
+
+        The first of them in lexicographic order.
+        """
+        found = []
+        for row, _ in self._rows:
+            held = [[n for n in self._held(row, node) if self._linkable[n]] for node in nodes]
+            if all(held):
+                found.append(tuple(map(min, held)))
+        return min(found, default=())
+
+    def unions(self, nodes: Sequence[int]) -> list[int]:
+        """Return how many transactions hold the first, any of the first two, and so on."""
+        return [
+            sum(count for row, count in self._rows if any(self._held(row, n) for n in nodes[:many]))
+            for many in range(1, len(nodes) + 1)
+        ]
+
+    def _is_under(self, low: int, high: int) -> bool:
+        return bool(high <= low < self._end[high])
+
+    def _held(self, row: list[int], node: int) -> list[int]:
+        return [held for held in row if self._is_under(held, node)]

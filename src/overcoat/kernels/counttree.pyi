@@ -1,0 +1,1 @@
+from overcoat.kernels.reference import CountTree as CountTree

@@ -1,0 +1,300 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""The count tree of Apriori, walked without ever being built.
+
+A branch is counted when the walk gets to it, over the rows that hold its nodes, and forgotten when
+the walk has passed. Moving the cut up changes the support of no node that is left, so counts stay
+true while it moves, and what has come to lie below the cut is never counted.
+
+Rows are extended on the way: from the node of the cut that stands for an entry up to the root. The
+order of a walk has parents first, so climbing can stop at the first node that does not come after
+the branch.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memset
+
+
+cdef class CountTree:
+    """See `overcoat.kernels.reference.CountTree`."""
+
+    cdef:
+        Py_ssize_t n_nodes, n_rows
+        # rows: the linkable nodes of each first
+        int64_t[::1] _offsets
+        int32_t[::1] _codes
+        int64_t[::1] _counts
+        # the rows of what is under node v are _holders[_holder_start[v]:_holder_start[end[v]]]
+        int64_t[::1] _holder_start
+        int32_t[::1] _holders
+        const int32_t[::1] _parent, _end, _home
+        const uint8_t[::1] _linkable
+        # the walk: place of each node in its order; what is under the nodes of the branch
+        int32_t[::1] _rank
+        uint8_t[::1] _covered
+        # scratch of one branch, by node; zero between uses
+        int64_t[::1] _support, _n_entries
+        uint8_t[::1] _shown
+        int32_t[::1] _seen
+        # marks, valid when they equal the stamp
+        int64_t _stamp
+        int64_t[::1] _node_mark, _row_mark
+        int32_t[::1] _found         # rows that `_collect` has found
+
+    def __init__(self, offsets, codes, counts, parent, end, linkable, home):
+        if len(counts) >= 1 << 30:
+            raise OverflowError("more than 2^30 distinct rows")
+        self.n_nodes, self.n_rows = len(parent), len(counts)
+        self._parent, self._end, self._home = parent, end, home
+        self._linkable = linkable.view(np.uint8)
+        row_of = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(offsets))
+        if not linkable[codes].all():
+            codes = codes[np.lexsort((~linkable[codes], row_of))]
+        self._offsets = np.array(offsets, np.int64)
+        self._codes = np.array(codes, np.int32)
+        self._counts = np.array(counts, np.int64)
+        per_node = np.bincount(codes, minlength=self.n_nodes)
+        self._holder_start = np.concatenate([[0], np.cumsum(per_node)])
+        self._holders = row_of[np.argsort(codes, kind="stable")]
+        self._rank = np.zeros(self.n_nodes, np.int32)
+        self._covered = np.zeros(self.n_nodes, np.uint8)
+        self._support = np.zeros(self.n_nodes, np.int64)
+        self._n_entries = np.zeros(self.n_nodes, np.int64)
+        self._shown = np.zeros(self.n_nodes, np.uint8)
+        self._seen = np.empty(self.n_nodes, np.int32)
+        self._stamp = 0
+        self._node_mark = np.zeros(self.n_nodes, np.int64)
+        self._row_mark = np.zeros(self.n_rows, np.int64)
+        self._found = np.empty(self.n_rows, np.int32)
+
+    # -- asking ---------------------------------------------------------------------------
+
+    def node_supports(self):
+        """Return how many transactions hold each node; (n_nodes,)."""
+        supports = np.zeros(self.n_nodes, np.int64)
+        cdef int64_t[::1] out = supports
+        cdef int64_t row, j
+        cdef int32_t node
+        with nogil:
+            for row in range(self.n_rows):
+                self._stamp += 1
+                for j in range(self._offsets[row], self._offsets[row + 1]):
+                    node = self._codes[j]
+                    while node >= 0 and self._node_mark[node] != self._stamp:
+                        self._node_mark[node] = self._stamp
+                        out[node] += self._counts[row]
+                        node = self._parent[node]
+        return supports
+
+    def support(self, nodes, int64_t limit):
+        """Return min(support, limit) of some nodes, none above another."""
+        cdef int64_t n_found = 0
+        return min(self._collect(np.array(nodes, np.int32), limit, &n_found), limit)
+
+    def example(self, nodes):
+        """Return linkable nodes, one under each of `nodes`, that some row holds; () if none does.
+
+        The first of them in lexicographic order.
+        """
+        cdef int64_t n_found = 0, i
+        self._collect(np.array(nodes, np.int32), np.iinfo(np.int64).max, &n_found)
+        linkable, codes = np.asarray(self._linkable), np.asarray(self._codes)
+        found = []
+        for i in range(n_found):
+            row = codes[self._offsets[self._found[i]]:self._offsets[self._found[i] + 1]]
+            row = row[linkable[row] > 0]
+            held = [row[(row >= node) & (row < self._end[node])] for node in nodes]
+            if all(map(len, held)):
+                found.append(tuple(int(under.min()) for under in held))
+        return min(found, default=())
+
+    def unions(self, nodes):
+        """Return how many transactions hold the first, any of the first two, and so on."""
+        cdef int64_t total = 0, j
+        cdef int32_t node
+        supports = []
+        self._stamp += 1
+        for node in nodes:
+            for j in range(self._holder_start[node], self._holder_start[self._end[node]]):
+                if self._row_mark[self._holders[j]] != self._stamp:
+                    self._row_mark[self._holders[j]] = self._stamp
+                    total += self._counts[self._holders[j]]
+            supports.append(total)
+        return supports
+
+    cdef int64_t _collect(self, int32_t[::1] nodes, int64_t limit, int64_t* n_found):
+        """Find the rows that hold all `nodes`, until `limit` transactions are found."""
+        cdef:
+            int32_t rarest = nodes[0], row, code
+            int64_t i, e, j, hits, total = 0, n = nodes.shape[0]
+            int64_t visit
+        for i in range(1, n):
+            if self._n_holders(nodes[i]) < self._n_holders(rarest):
+                rarest = nodes[i]
+        with nogil:
+            self._stamp += 1
+            visit = self._stamp
+            for j in range(self._holder_start[rarest], self._holder_start[self._end[rarest]]):
+                row = self._holders[j]
+                if self._row_mark[row] == visit:
+                    continue
+                self._row_mark[row] = visit
+                self._stamp += 1
+                hits = 0
+                for e in range(self._offsets[row], self._offsets[row + 1]):
+                    code = self._codes[e]
+                    for i in range(n):
+                        if nodes[i] <= code < self._end[nodes[i]]:
+                            hits += self._node_mark[nodes[i]] != self._stamp
+                            self._node_mark[nodes[i]] = self._stamp
+                            break
+                if hits == n:
+                    self._found[n_found[0]] = row
+                    n_found[0] += 1
+                    total += self._counts[row]
+                    if total >= limit:
+                        break
+        return total
+
+    cdef int64_t _n_holders(self, int32_t node) noexcept nogil:
+        return self._holder_start[self._end[node]] - self._holder_start[node]
+
+    # -- walking --------------------------------------------------------------------------
+
+    def walk(self, int size, int64_t k, order):
+        """Yield, in lexicographic order, the sets that are shown and that fewer than k support."""
+        np.asarray(self._rank)[order] = np.arange(self.n_nodes, dtype=np.int32)
+        np.asarray(self._covered)[:] = 0
+        if size == 1:
+            # Rows come with a mark in the lowest bit: whether they show the branch.
+            rows = 2 * np.arange(self.n_rows, dtype=np.int32) + 1
+            for node in self._rare(rows, -1, k):
+                if self._is_left(node):
+                    yield (node,)
+            return
+        for node in order.tolist():
+            if self._linkable[node] and self._is_left(node):
+                yield from self._branch((node,), self._rows_of(node), size, k)
+
+    def _branch(self, tuple branch, int32_t[::1] rows, int size, int64_t k):
+        """Yield what the walk finds below a branch that `rows` hold."""
+        cdef int32_t node, last = branch[-1]
+        self._cover(last, 1)
+        if len(branch) + 1 == size:
+            for node in self._rare(rows, self._rank[last], k):
+                if self._is_left(node):
+                    yield (*branch, node)
+                    if not all(map(self._is_left, branch)):
+                        break
+        else:
+            for node, its_rows in self._buckets(rows, self._rank[last]):
+                if self._is_left(node):
+                    yield from self._branch((*branch, node), its_rows, size, k)
+                    if not all(map(self._is_left, branch)):
+                        break
+        self._cover(last, 0)
+
+    def _is_left(self, int32_t node):
+        """Whether a node does not lie below the cut."""
+        return self._home[node] == node or self._home[node] < 0
+
+    cdef _cover(self, int32_t node, int value):
+        memset(&self._covered[node], value, self._end[node] - node)
+
+    cdef _rows_of(self, int32_t node):
+        """Return the rows that hold a node, marked."""
+        rows = np.empty(min(self._n_holders(node), self.n_rows), np.int32)
+        cdef int32_t[::1] out = rows
+        cdef int64_t n = 0, j
+        cdef int32_t under, row
+        cdef int shows
+        self._stamp += 1
+        with nogil:
+            for shows in range(1, -1, -1):
+                for under in range(node, self._end[node]):
+                    if self._linkable[under] != shows:
+                        continue
+                    for j in range(self._holder_start[under], self._holder_start[under + 1]):
+                        row = self._holders[j]
+                        if self._row_mark[row] != self._stamp:
+                            self._row_mark[row] = self._stamp
+                            out[n] = 2 * row + shows
+                            n += 1
+        return rows[:n]
+
+    cdef _rare(self, int32_t[::1] rows, int32_t after, int64_t k):
+        """Return the nodes that come `after`, that rows show, and that fewer than k of them hold."""
+        cdef int64_t n_seen, n = 0, i
+        cdef int32_t node
+        with nogil:
+            n_seen = self._extend(rows, after, NULL)
+            for i in range(n_seen):
+                node = self._seen[i]
+                if self._support[node] < k and self._shown[node]:
+                    self._seen[n] = node
+                    n += 1
+                self._support[node] = self._n_entries[node] = self._shown[node] = 0
+        nodes = np.asarray(self._seen)[:n]
+        return nodes[np.argsort(np.asarray(self._rank)[nodes])].tolist() if n else ()
+
+    cdef _buckets(self, int32_t[::1] rows, int32_t after):
+        """Return the nodes that come `after` and that rows show, each with the rows that hold it."""
+        cdef int32_t[::1] bucket
+        n_entries, shown = np.asarray(self._n_entries), np.asarray(self._shown)
+        seen = np.array(self._seen[:self._extend(rows, after, NULL)])
+        nodes = seen[shown[seen] > 0]
+        nodes = nodes[np.argsort(np.asarray(self._rank)[nodes])]
+        ends = np.cumsum(n_entries[nodes])
+        starts = ends - n_entries[nodes]
+        found = np.empty(ends[-1] if len(ends) else 0, np.int32)
+        if len(found):
+            n_entries[seen] = -1
+            n_entries[nodes] = starts
+            bucket = found
+            self._extend(rows, after, &bucket[0])
+        np.asarray(self._support)[seen] = n_entries[seen] = shown[seen] = 0
+        bounds = zip(nodes.tolist(), starts.tolist(), ends.tolist())
+        return [(node, found[start:end]) for node, start, end in bounds]
+
+    cdef int64_t _extend(
+        self, int32_t[::1] rows, int32_t after, int32_t* bucket
+    ) noexcept nogil:
+        """Extend rows by the ancestors of what they hold, and take note of what comes `after`.
+
+        First without a bucket: the nodes that are met are `_seen`, with their `_support`, the
+        number of their entries, and whether a row shows them; returns how many they are. Then into
+        a bucket, each row where `_n_entries` of the node says, unless that is negative.
+        """
+        cdef:
+            int64_t i, e, n_seen = 0
+            int32_t row, node
+            uint8_t shows
+        for i in range(rows.shape[0]):
+            row = rows[i] >> 1
+            self._stamp += 1
+            for e in range(self._offsets[row], self._offsets[row + 1]):
+                node = self._codes[e]
+                if self._covered[node]:
+                    continue
+                shows = (rows[i] & 1) & self._linkable[node]
+                node = self._home[node]
+                while (
+                    node >= 0 and self._rank[node] > after
+                    and self._node_mark[node] != self._stamp
+                ):
+                    self._node_mark[node] = self._stamp
+                    if bucket != NULL:
+                        if self._n_entries[node] >= 0:
+                            bucket[self._n_entries[node]] = 2 * row + shows
+                            self._n_entries[node] += 1
+                    else:
+                        if self._n_entries[node] == 0:
+                            self._seen[n_seen] = node
+                            n_seen += 1
+                        self._n_entries[node] += 1
+                        self._support[node] += self._counts[row]
+                        self._shown[node] |= shows
+                    node = self._parent[node]
+        return n_seen
