@@ -60,6 +60,17 @@ def random_instance(rng: random.Random) -> Instance:
     return _build(_Chooser(rng.randint))
 
 
+@st.composite
+def km_instances(draw: st.DrawFn) -> Instance:
+    """Instances for Apriori: one family of all m-itemsets, one block, always a hierarchy."""
+    return _build_km(_Chooser(lambda low, high: draw(st.integers(low, high))))
+
+
+def random_km_instance(rng: random.Random) -> Instance:
+    """One of those by the same recipe."""
+    return _build_km(_Chooser(rng.randint))
+
+
 class _Chooser:
     def __init__(self, integer: Callable[[int, int], int]) -> None:
         self.integer = integer  # both ends included
@@ -88,10 +99,28 @@ def _build(chooser: _Chooser) -> Instance:
         families=[_family(chooser, domain) for _ in range(chooser.integer(1, 3))],
         named=_named(chooser, domain),
         rest="intact" if chooser.one_in(3) else "together",
-        k=len(rows) + chooser.integer(1, 3) if chooser.one_in(12) else chooser.integer(1, 8),
+        k=_k(chooser, rows),
         s=chooser.choice(PERCENTAGES),
         paths=_paths(chooser, labels) if chooser.one_in(2) else None,
     )
+
+
+def _build_km(chooser: _Chooser) -> Instance:
+    labels = _labels(chooser)
+    rows = _rows(chooser, labels)
+    return Instance(
+        rows=rows,
+        families=[_all_itemsets(chooser, item_order(domain_of(rows)))],
+        named={},
+        rest="together",
+        k=_k(chooser, rows),
+        s=chooser.choice(PERCENTAGES),
+        paths=_paths(chooser, labels),
+    )
+
+
+def _k(chooser: _Chooser, rows: list[frozenset[str]]) -> int:
+    return len(rows) + chooser.integer(1, 3) if chooser.one_in(12) else chooser.integer(1, 8)
 
 
 def _labels(chooser: _Chooser) -> list[str]:
@@ -123,11 +152,15 @@ def _family(chooser: _Chooser, domain: list[str]) -> Family:
     if kind == 5:
         return ("pgen",)
     if kind >= 3:
-        m = chooser.integer(1, 4)
-        narrowed = bool(domain) and chooser.one_in(2)
-        return ("all", m, frozenset(chooser.subset(domain, lowest=1)) if narrowed else None)
+        return _all_itemsets(chooser, domain)
     size = chooser.integer(1, 5) if domain else 0
     return ("itemsets", [frozenset(chooser.subset(domain, lowest=1)) for _ in range(size)])
+
+
+def _all_itemsets(chooser: _Chooser, domain: list[str]) -> Family:
+    m = chooser.integer(1, 4)
+    narrowed = bool(domain) and chooser.one_in(2)
+    return ("all", m, frozenset(chooser.subset(domain, lowest=1)) if narrowed else None)
 
 
 def _named(chooser: _Chooser, domain: list[str]) -> dict[str, frozenset[str]]:

@@ -5,7 +5,14 @@ from itertools import combinations
 
 from hypothesis import HealthCheck, given, settings
 
-from strategies import ROOT, Instance, instances, random_instance
+from strategies import (
+    ROOT,
+    Instance,
+    instances,
+    km_instances,
+    random_instance,
+    random_km_instance,
+)
 
 from .definitions import CANONICAL_INTEGER
 
@@ -62,3 +69,30 @@ def test_random_instances() -> None:
         sum(1 for d in domains if len(d) > 4 and all(map(CANONICAL_INTEGER.fullmatch, d))),
     ]
     assert min(corners) >= 10, corners
+
+
+def check_km(instance: Instance) -> None:
+    check(instance)
+    assert [family[0] for family in instance.families] == ["all"]
+    assert not instance.named
+    assert instance.rest == "together"
+    assert instance.paths is not None
+
+
+@settings(derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow])
+@given(km_instances())
+def test_km_instances(instance: Instance) -> None:
+    check_km(instance)
+
+
+def test_random_km_instances() -> None:
+    rng = random.Random(8)
+    seen = [random_km_instance(rng) for _ in range(1000)]
+    for instance in seen:
+        check_km(instance)
+    corners = [
+        sum(1 for i in seen if not i.domain),
+        sum(1 for i in seen if i.families[0][2] is not None),  # type: ignore[misc]
+        sum(1 for i in seen if i.k > len(i.rows) > 0),
+    ]
+    assert min(corners) > 10

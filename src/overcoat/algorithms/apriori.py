@@ -65,8 +65,8 @@ def apriori(
     >>> from overcoat.policy.hierarchy import Hierarchy
     >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import AllItemsets
-    >>> data = Transactions.of(map(set, ["ab", "ac", "ac", "bd", "d"]))
-    >>> tree = Hierarchy.of([("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*"), ("d", "cd", "*")])
+    >>> data = Transactions.of(map(set, ["ab", "ac", "ac", "bd", "bd"]))
+    >>> tree = Hierarchy.balanced("abcd", fanout=2)  # a and b, c and d have a parent each
     >>> apriori(data, Policy(2, (AllItemsets(2),), hierarchy=tree).bind(data)).group_of
     array([0, 0, 2, 3], dtype=int32)
     """

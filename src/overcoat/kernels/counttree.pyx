@@ -176,11 +176,12 @@ cdef class CountTree:
             return
         for node in order.tolist():
             if self._linkable[node] and self._is_left(node):
-                yield from self._branch((node,), self._rows_of(node), size, k)
+                yield from self._branch((), node, self._rows_of(node), size, k)
 
-    def _branch(self, tuple branch, int32_t[::1] rows, int size, int64_t k):
-        """Yield what the walk finds below a branch that `rows` hold."""
-        cdef int32_t node, last = branch[-1]
+    def _branch(self, tuple before, int32_t last, int32_t[::1] rows, int size, int64_t k):
+        """Yield what the walk finds below the branch of `before` and `last`, that `rows` hold."""
+        cdef tuple branch = (*before, last)
+        cdef int32_t node
         self._cover(last, 1)
         if len(branch) + 1 == size:
             for node in self._rare(rows, self._rank[last], k):
@@ -191,7 +192,7 @@ cdef class CountTree:
         else:
             for node, its_rows in self._buckets(rows, self._rank[last]):
                 if self._is_left(node):
-                    yield from self._branch((*branch, node), its_rows, size, k)
+                    yield from self._branch(branch, node, its_rows, size, k)
                     if not all(map(self._is_left, branch)):
                         break
         self._cover(last, 0)

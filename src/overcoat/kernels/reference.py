@@ -282,9 +282,7 @@ class CountTree:
 
     def support(self, nodes: Sequence[int], limit: int) -> int:
         """Return min(support, limit) of some nodes, none above another."""
-        rows = (
-            count for row, count in self._rows if all(self._held(row, node) for node in nodes)
-        )
+        rows = (count for row, count in self._rows if all(self._held(row, node) for node in nodes))
         return min(sum(rows), limit)
 
     def example(self, nodes: Sequence[int]) -> tuple[int, ...]:
