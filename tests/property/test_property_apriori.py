@@ -63,25 +63,21 @@ def check(instance: Instance) -> str:
 
 def check_trace(instance: Instance, data: Transactions, outcome: Outcome) -> None:
     """Played again, the steps lead to the groups; each was asked for by a violated itemset."""
-    labels, rows = data.vocabulary.labels, instance.rows
-    known = instance.families[0][2]  # type: ignore[misc]
+    labels, rows, family = data.vocabulary.labels, instance.rows, instance.families[0]
+    assert family[0] == "all"
+    _, m, known = family
     phi: dict[str, oracle.Group | None] = {item: frozenset([item]) for item in instance.domain}
     # The steps of one repair share their constraint.
-    for constraint, steps in groupby(outcome.replay(), key=lambda step: step[0].constraint):
+    for constraint, steps in groupby(outcome.replay(), key=lambda played: played[0].constraint):
         p = frozenset(labels[code] for code in constraint)
+        assert len(p) == len(constraint) <= m
         assert known is None or p <= known
-        assert len(p) == len(constraint) <= instance.families[0][1]  # type: ignore[misc]
         assert not oracle.satisfied(p, rows, phi, instance.k)
         for step, group, partner in steps:
             union = frozenset(labels[code] for code in group + partner)
             assert step.support == sum(1 for row in rows if row & union)
             phi |= dict.fromkeys(union, union if step.action == "merge" else None)
-    final = {labels[code]: int(group) for code, group in enumerate(outcome.group_of)}
-    assert {item for item, group in phi.items() if group is None} == {
-        item for item, group in final.items() if group < 0
-    }
-    for item, group in phi.items():
-        assert group is None or group == {i for i in final if final[i] == final[item]}
+    assert phi == phi_of(Mapping.from_codes(data.vocabulary, outcome.group_of))
 
 
 @pytest.mark.parametrize("chunk", range(N_CHUNKS))

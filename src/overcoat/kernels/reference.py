@@ -282,8 +282,10 @@ class CountTree:
 
     def support(self, nodes: Sequence[int], limit: int) -> int:
         """Return min(support, limit) of some nodes, none above another."""
-        rows = (count for row, count in self._rows if all(self._held(row, node) for node in nodes))
-        return min(sum(rows), limit)
+        holders = (
+            count for row, count in self._rows if all(self._held(row, node) for node in nodes)
+        )
+        return min(int(sum(holders)), limit)
 
     def example(self, nodes: Sequence[int]) -> tuple[int, ...]:
         """Return linkable nodes, one under each of `nodes`, that some row holds; () if none does.
