@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from overcoat.policy.config import read_policy
     from overcoat.policy.hierarchy import Hierarchy
     from overcoat.policy.policy import Policy
-    from overcoat.policy.privacy import AllItemsets, Itemsets, Pgen
+    from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
     from overcoat.policy.utility import Utility
     from overcoat.policy.weights import Distances
     from overcoat.release import Result, anonymize, apply_mapping
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AllItemsets",
     "Comparison",
+    "Coherence",
     "DataError",
     "Distances",
     "Hierarchy",
@@ -96,7 +97,7 @@ _HOMES = {
     "policy.config": ("read_policy",),
     "policy.hierarchy": ("Hierarchy",),
     "policy.policy": ("Policy",),
-    "policy.privacy": ("AllItemsets", "Itemsets", "Pgen"),
+    "policy.privacy": ("AllItemsets", "Coherence", "Itemsets", "Pgen"),
     "policy.utility": ("Utility",),
     "policy.weights": ("Distances",),
     "release": ("Result", "anonymize", "apply_mapping"),

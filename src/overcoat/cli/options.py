@@ -73,6 +73,20 @@ policy_options = _together(
             help="With --km: only over the items in FILE.",
         ),
         click.option(
+            "--private",
+            type=FILE,
+            metavar="FILE",
+            help="With --km: nobody knows the items in FILE; all others are public.",
+        ),
+        click.option(
+            "--h",
+            "h",
+            type=float,
+            metavar="PERCENT",
+            help="With --private: of those who match M public items, at most so many percent may "
+            "share one private item. Default: 100.",
+        ),
+        click.option(
             "--pgen", is_flag=True, default=None, help="Protect every part of every transaction."
         ),
         click.option(

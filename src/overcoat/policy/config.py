@@ -18,7 +18,7 @@ from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import Policy
-from overcoat.policy.privacy import AllItemsets, Family, Itemsets, Pgen
+from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
@@ -34,6 +34,8 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "privacy": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
     "km": ((int,), "a whole number"),
     "linkable": ((str, list), "a file name or a list of items"),
+    "private": ((str, list), "a file name or a list of items"),
+    "h": ((int, float), "a percentage"),
     "pgen": ((bool,), "true or false"),
     "utility": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
     "rest": ((str,), "together or intact"),
@@ -45,7 +47,11 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "ignore_unknown": ((bool,), "true or false"),
 }
 ALIASES = {"s": "max_suppressed"}
-FILES = ("privacy", "linkable", "utility", "hierarchy", "distances", "penalties", "known")
+FILES = (
+    *("privacy", "linkable", "private", "utility"),
+    *("hierarchy", "distances", "penalties", "known"),
+)
+ITEMS = ("linkable", "private")  # one set of items each
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
@@ -77,10 +83,10 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         settings[key] = value
         if key in FILES and isinstance(value, str) and not _is_balanced(value):
             settings[key] = str(Path(path).parent / value)
-        elif isinstance(value, (list, dict)) and key in ("privacy", "utility", "linkable"):
+        elif isinstance(value, (list, dict)) and key in ("privacy", "utility", *ITEMS):
             if not value:
                 problems.append(Problem(f"{written} is empty", file, line_number))
-            sets = [value] if key == "linkable" else value
+            sets = [value] if key in ITEMS else value
             try:
                 settings[key] = Sets.of(sets, file=file, line=line_number)
             except PolicyError as error:
@@ -125,17 +131,36 @@ def make_policy(
 
     if privacy and "k" not in given:
         problems.append(Problem("k is missing: how many people must an itemset match?"))
-    if "linkable" in given and "km" not in given:
-        problems.append(Problem("linkable items need km: how many of them may an attacker know?"))
+    if "km" not in given:
+        problems += [
+            Problem(f"{name} items need km: how many items may an attacker know?")
+            for name in ITEMS
+            if name in given
+        ]
+    if "h" in given and "private" not in given:
+        problems.append(Problem("h needs private items: give them too"))
     families: list[Family | None] = []
     if "privacy" in given:
         several = given["privacy"] if isinstance(given["privacy"], tuple) else (given["privacy"],)
         families += [attempt(lambda one=one: Itemsets(sets(one)), None) for one in several]  # type: ignore[misc]
     if "km" in given:
-        linkable = given.get("linkable")
-        if isinstance(linkable, (str, Path)):
-            linkable = attempt(lambda: sets(linkable), None)
-        families.append(attempt(lambda: AllItemsets(given["km"], linkable), None))
+        # What cannot be read counts as no items and a wrong number as 1, so that the rest is
+        # looked at, too.
+        items = {
+            name: attempt(lambda name=name: sets(given[name]), Sets())  # type: ignore[misc]
+            for name in ITEMS
+            if name in given
+        }
+        if given.keys() & {"private", "h"}:
+            items = {"private": Sets()} | items
+            h = given.get("h", 100)
+            families.append(
+                attempt(lambda: Coherence(given["km"], h=h, **items), Coherence(1, **items))
+            )
+        else:
+            families.append(
+                attempt(lambda: AllItemsets(given["km"], **items), AllItemsets(1, **items))
+            )
     if given.get("pgen"):
         families.append(Pgen())
     if privacy and not families:

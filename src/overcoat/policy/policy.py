@@ -158,7 +158,9 @@ class Policy:
         families = []
         for family in self.privacy:
             if not isinstance(family, Family):
-                lint.error(f"{family!r} is not a family; use Itemsets, AllItemsets or Pgen")
+                lint.error(
+                    f"{family!r} is not a family; use Itemsets, AllItemsets, Coherence or Pgen"
+                )
                 continue
             families.append(family.bind(data, domain, k, lint))
         if (

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from math import comb
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
-from overcoat.errors import PolicyError
+from overcoat.errors import PolicyError, Problem
 from overcoat.policy.pgen import maximal_infrequent
 from overcoat.policy.sets import Domain, ItemSet, Lint, Sets
 
 __all__ = [
     "AllItemsets",
     "BoundAllItemsets",
+    "BoundCoherence",
     "BoundItemsets",
     "BoundPgen",
+    "Coherence",
     "Family",
     "Itemsets",
     "Pgen",
@@ -93,7 +98,29 @@ class BoundAllItemsets:
         return bool(self.linkable.all())
 
 
+@dataclass(frozen=True, eq=False)
+class BoundCoherence(BoundAllItemsets):
+    """All itemsets of m public items, and what those who match one may have in common.
+
+    Attributes
+    ----------
+    private : bool, (M,); the items nobody may be found to have. The linkable ones are the public
+    h : of the transactions with a set of public items, at most so many percent may hold one and the
+        same private item
+    """
+
+    private: NDArray[np.bool_]
+    h: Fraction
+
+    @property
+    def limits_private(self) -> bool:
+        """Whether h asks for anything; if not, these are all m-itemsets of the public items."""
+        return self.h < _ALL and bool(self.private.any())
+
+
 BoundFamily = BoundItemsets | BoundAllItemsets
+
+_ALL = 100  # percent
 
 # Beyond these, all m-itemsets of the longest transactions are too many to be looked at.
 _LARGE_M = 6
@@ -172,33 +199,125 @@ class AllItemsets(Family):
     """
 
     def __init__(self, m: int, linkable: Any = None) -> None:
-        if isinstance(m, bool) or not isinstance(m, int) or m < 1:
+        if not _is_count(m):
             raise PolicyError(f"m must be a whole number of at least 1, not {m!r}")
         self.m = m
-        if linkable is not None and not isinstance(linkable, Sets):
-            if isinstance(linkable, (str, bytes)) or not isinstance(linkable, Iterable):
-                raise PolicyError(f"{linkable!r} is not a list of linkable items")
-            linkable = Sets.of([list(linkable)])
-        self.linkable: Sets | None = linkable
+        self.linkable = _items(linkable, "linkable")
 
     def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundAllItemsets:
         """Return the family over codes."""
         title = f"all {self.m}-itemsets"
         linkable = np.ones(data.n_items, bool)
         if self.linkable is not None:
-            linkable[:] = False
-            for entry in self.linkable.resolve(domain, lint):
-                linkable[[domain.vocabulary.code(item) for item in entry.items]] = True
+            linkable = _mask(self.linkable.resolve(domain, lint), domain)
             title += f" over {int(linkable.sum())} linkable items"
-        if self.m > _LARGE_M and domain.longest > _LONG:
-            lint.note(
-                f"m = {self.m} may take very long with transactions of {domain.longest} items; "
-                "Pgen protects every part of every transaction, and is fast"
-            )
+        _note_large(self.m, domain, lint)
         return BoundAllItemsets(min(self.m, int(linkable.sum())), linkable, title, domain.longest)
 
     def __repr__(self) -> str:
         return f"AllItemsets({self.m}{', linkable=…' if self.linkable else ''})"
+
+
+class Coherence(Family):
+    """(h,k,p)-coherence: who knows up to `p` public items finds neither a person nor a secret.
+
+    Every set of at most p public items matches nobody, or at least k people of whom at most `h`
+    percent have one and the same private item. With h = 100 private items are merely items that no
+    attacker knows.
+
+    Parameters
+    ----------
+    p : how many public items an attacker may know
+    private : the items nobody may be found to have; all others are public
+    h : percent, exactly as written: 33.3 means 333/1000
+    linkable : the public items, where these are not all that are not private
+
+    >>> Coherence(2, private=["hiv"], h=50)
+    Coherence(2, private=…, h=50)
+    """
+
+    def __init__(self, p: int, private: Any = None, h: Any = _ALL, linkable: Any = None) -> None:
+        wrong = []
+        if not _is_count(p):
+            wrong.append(f"p must be a whole number of at least 1, not {p!r}")
+        if (
+            isinstance(h, bool)
+            or not isinstance(h, (Real, np.number, Decimal))
+            or not 0 <= float(h) <= _ALL  # also refuses nan
+        ):
+            wrong.append(f"h is a percentage from 0 to 100, not {h!r}")
+        elif h < _ALL and private is None:
+            wrong.append(f"h = {h} needs private items: of what may people not have too much?")
+        sets = {}
+        for name, items in (("private", private), ("linkable", linkable)):
+            try:
+                sets[name] = _items(items, name)
+            except PolicyError as error:
+                wrong += [problem.message for problem in error.problems]
+        if wrong:
+            raise PolicyError(map(Problem, wrong))
+        self.p = p
+        self.h = Fraction(str(h))
+        self.private, self.linkable = sets["private"], sets["linkable"]
+
+    def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundCoherence:
+        """Return the family over codes."""
+        secret = self.private.resolve(domain, lint) if self.private else []
+        private = _mask(secret, domain)
+        public = ~private
+        if self.linkable is not None:
+            public = _mask(self.linkable.resolve(domain, lint), domain)
+        for entry in secret:
+            for item in entry.items:
+                if public[domain.vocabulary.code(item)]:
+                    lint.error(f"item {item!r} is private and cannot be linkable too", entry)
+        title = f"all {self.p}-itemsets over {int(public.sum())} public items"
+        if self.h < _ALL:
+            title += f", at most {_decimal(self.h)} % sharing a private item"
+            if not private.any():
+                lint.note("no private item occurs in the data: h asks for nothing")
+        _note_large(self.p, domain, lint)
+        n_public = int(public.sum())
+        return BoundCoherence(min(self.p, n_public), public, title, domain.longest, private, self.h)
+
+    def __repr__(self) -> str:
+        said = [str(self.p)] + ["private=…"] * (self.private is not None)
+        said += [f"h={_decimal(self.h)}"] * (self.h < _ALL)
+        return f"Coherence({', '.join(said + ['linkable=…'] * (self.linkable is not None))})"
+
+
+def _is_count(number: Any) -> bool:
+    return isinstance(number, int) and not isinstance(number, bool) and number >= 1
+
+
+def _items(items: Any, called: str) -> Sets | None:
+    """Take a list of items, as one set."""
+    if items is None or isinstance(items, Sets):
+        return items
+    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+        raise PolicyError(f"{items!r} is not a list of {called} items")
+    return Sets.of([list(items)])
+
+
+def _mask(entries: Iterable[ItemSet], domain: Domain) -> NDArray[np.bool_]:
+    """Return which items of the domain stand in any of the sets; (M,)."""
+    mask = np.zeros(len(domain.vocabulary), bool)
+    for entry in entries:
+        mask[[domain.vocabulary.code(item) for item in entry.items]] = True
+    return mask
+
+
+def _note_large(m: int, domain: Domain, lint: Lint) -> None:
+    if m > _LARGE_M and domain.longest > _LONG:
+        lint.note(
+            f"m = {m} may take very long with transactions of {domain.longest} items; "
+            "Pgen protects every part of every transaction, and is fast"
+        )
+
+
+def _decimal(number: Fraction) -> str:
+    """Return a percentage as people write it."""
+    return str(number) if number.denominator == 1 else f"{float(number):g}"
 
 
 class Pgen(Family):
