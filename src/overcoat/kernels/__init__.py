@@ -1,23 +1,27 @@
 """Kernels: arrays in, arrays out, one step each.
 
-`compiled` and `counttree` are what runs; `reference` is their slow, obvious twin with the same
+`compiled`, `counttree` and `moles` are what runs; `reference` is their slow, obvious twin with the same
 classes and methods.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from overcoat.errors import PolicyError
 from overcoat.kernels import reference
 
 try:
-    from overcoat.kernels import compiled, counttree
+    from overcoat.kernels import compiled, counttree, moles
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    compiled = counttree = None  # type: ignore[assignment]
+    compiled = counttree = moles = None  # type: ignore[assignment]
 
-__all__ = ["Engine", "count_tree_class", "grouping_class"]
+__all__ = ["Engine", "count_tree_class", "grouping_class", "mole_finder"]
 
 Engine = Literal["compiled", "reference"]
 
@@ -30,6 +34,11 @@ def grouping_class(engine: Engine = "compiled") -> type[reference.Grouping]:
 def count_tree_class(engine: Engine = "compiled") -> type[reference.CountTree]:
     """Return the `CountTree` of an engine; a warning says when the compiled one is missing."""
     return counttree.CountTree if _is_compiled(engine) else reference.CountTree
+
+
+def mole_finder(engine: Engine = "compiled") -> Callable[..., list[NDArray[np.int32]]]:
+    """Return the `find_moles` of an engine, likewise."""
+    return moles.find_moles if _is_compiled(engine) else reference.find_moles
 
 
 def _is_compiled(engine: Engine) -> bool:

@@ -5,14 +5,15 @@ Tests hold the two together; it also serves, with a warning, where the compiled 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountTree", "Grouping", "loses_less"]
+__all__ = ["CountTree", "Grouping", "find_moles", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
 
@@ -311,3 +312,62 @@ class CountTree:
 
     def _held(self, row: list[int], node: int) -> list[int]:
         return [held for held in row if self._is_under(held, node)]
+
+
+def find_moles(
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    public: NDArray[np.bool_],
+    private: NDArray[np.bool_],
+    shares: Ints,
+    p: int,
+    k: int,
+    most: int,
+) -> list[NDArray[np.int32]]:
+    """Return the minimal moles of 1, 2, …, p public items.
+
+    A mole is a set of public items that somebody holds, but fewer than k, or too many of whom have
+    one and the same private item. It is minimal when no part of it is a mole.
+
+    Parameters
+    ----------
+    offsets, codes, counts : IN, distinct rows and how often each occurs
+    public, private : IN, bool, (M,)
+    shares : IN, (N + 1,); of so many transactions, how many may hold the same private item
+    most : the compiled twin raises MemoryError when the sets of one size hold more items together
+
+    Returns
+    -------
+    For each size the moles in lexicographic order; int32, (n, size)
+
+    >>> rows = np.array([0, 2, 4, 5]), np.array([0, 1, 0, 2, 0]), np.array([1, 2, 3])
+    >>> everything, nothing = np.ones(3, bool), np.zeros(3, bool)
+    >>> [moles.tolist() for moles in find_moles(*rows, everything, nothing, np.arange(7), 2, 2, 9)]
+    [[[1]], []]
+    """
+    supports = Counter[tuple[int, ...]]()
+    sharing = dict[tuple[int, ...], Counter[int]]()
+    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
+        row = codes[start:stop].tolist()
+        secret = {item: count for item in row if private[item]}
+        for size in range(1, p + 1):
+            for items in combinations([item for item in row if public[item]], size):
+                supports[items] += count
+                sharing.setdefault(items, Counter()).update(secret)
+    moles = {
+        items
+        for items, support in supports.items()
+        if support < k or max(sharing[items].values(), default=0) > shares[support]
+    }
+    minimal = [
+        items
+        for items in sorted(moles)
+        if not any(
+            part in moles for size in range(1, len(items)) for part in combinations(items, size)
+        )
+    ]
+    return [
+        np.array([items for items in minimal if len(items) == size], np.int32).reshape(-1, size)
+        for size in range(1, p + 1)
+    ]

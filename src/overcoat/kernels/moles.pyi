@@ -1,0 +1,1 @@
+from overcoat.kernels.reference import find_moles as find_moles

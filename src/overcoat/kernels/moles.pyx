@@ -1,0 +1,296 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""Minimal moles; see `overcoat.kernels.reference.find_moles`.
+
+Size by size. Call a set *sound* when no part of it is a mole. A minimal mole less one of its items
+is sound, so of each size we need the sound sets only: two that differ in their last item make a
+candidate of the next size, which counts if somebody holds it and its other parts are sound as well.
+The sound sets of a size lie in lexicographic order; walking along them, we keep the rows of every
+prefix, each with the place where the prefix ends, and pass on from there.
+"""
+
+import numpy as np
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memcmp, memcpy
+
+LOOK_UP = 1 << 12  # so many sets between two looks for an interrupt
+
+
+cdef class _Sets:
+    """Sets of one size, one after the other, and a table to look them up."""
+
+    cdef:
+        int32_t* items
+        int size
+        int64_t n, capacity, most
+        int32_t[::1] table        # number of the set + 1, 0 for free
+
+    def __cinit__(self, int size, int64_t most):
+        self.size, self.most = size, most
+
+    def __dealloc__(self):
+        free(self.items)
+
+    cdef int add(self, const int32_t* prefix, int32_t last) except -1:
+        cdef void* larger
+        if self.n == self.capacity:
+            self.capacity = max(2 * self.capacity, 1024)
+            if self.n * self.size > self.most or self.n >= 1 << 30:
+                raise MemoryError(self.size)
+            larger = realloc(self.items, self.capacity * self.size * sizeof(int32_t))
+            if larger == NULL:
+                raise MemoryError(self.size)
+            self.items = <int32_t*> larger
+        memcpy(self.items + self.n * self.size, prefix, (self.size - 1) * sizeof(int32_t))
+        self.items[self.n * self.size + self.size - 1] = last
+        self.n += 1
+        return 0
+
+    cdef int index(self) except -1:
+        """Prepare for `holds`."""
+        cdef int64_t size = 8, i, place
+        while size < 2 * self.n:
+            size *= 2
+        self.table = np.zeros(size, np.int32)
+        for i in range(self.n):
+            place = self.hash(self.items + i * self.size) & (size - 1)
+            while self.table[place]:
+                place = (place + 1) & (size - 1)
+            self.table[place] = <int32_t> (i + 1)
+        return 0
+
+    cdef uint64_t hash(self, const int32_t* items) noexcept nogil:
+        cdef uint64_t value = 0
+        cdef int i
+        for i in range(self.size):
+            value = (value ^ <uint64_t> items[i]) * 0x9E3779B97F4A7C15ULL
+            value ^= value >> 32
+        return value
+
+    cdef bint holds(self, const int32_t* items) noexcept nogil:
+        cdef int64_t mask = self.table.shape[0] - 1
+        cdef int64_t place = self.hash(items) & mask
+        while self.table[place]:
+            if memcmp(self.items + (self.table[place] - 1) * <int64_t> self.size, items,
+                      self.size * sizeof(int32_t)) == 0:
+                return True
+            place = (place + 1) & mask
+        return False
+
+    cdef array(self):
+        if self.n == 0:
+            return np.empty((0, self.size), np.int32)
+        return np.array(<int32_t[:self.n, :self.size]> self.items)
+
+
+cdef class _Search:
+    """The public parts of the rows, their private parts, and who holds what."""
+
+    cdef:
+        int64_t[::1] offsets, private_offsets
+        int32_t[::1] codes, private_codes
+        const int64_t[::1] counts, shares
+        int64_t[::1] first        # item -> where its holders start
+        int32_t[::1] holders      # rows, ascending for each item
+        int32_t[::1] ends         # where in the row the item ends
+        int64_t k, most
+        bint limits_private
+        # The rows of each prefix of the set at hand, by its size, and where it ends in each.
+        int32_t[:, ::1] rows, places
+        int64_t[::1] n_rows
+        int64_t[::1] support      # of the set at hand with each item, zero between uses
+        int64_t[::1] sharing      # transactions with each private item, zero between uses
+        int32_t[::1] part         # scratch: a part of a candidate
+        int32_t[::1] chosen       # scratch: rows
+
+    def __init__(self, offsets, codes, counts, public, private, shares, int p, int64_t k,
+                 int64_t most):
+        cdef int64_t row, j, at, n_items = len(public), n_rows = len(counts)
+        self.offsets, self.codes = project(offsets, codes, public)
+        self.private_offsets, self.private_codes = project(offsets, codes, private)
+        self.limits_private = len(self.private_codes) > 0
+        self.counts = np.ascontiguousarray(counts, np.int64)
+        self.shares = shares
+        self.k, self.most = k, most
+        per_item = np.bincount(self.codes, minlength=n_items)
+        self.first = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
+        self.holders = np.empty(len(self.codes), np.int32)
+        self.ends = np.empty(len(self.codes), np.int32)
+        cdef int64_t[::1] next_ = np.array(self.first[:n_items])
+        for row in range(n_rows):
+            for j in range(self.offsets[row], self.offsets[row + 1]):
+                at = next_[self.codes[j]]
+                next_[self.codes[j]] += 1
+                self.holders[at] = <int32_t> row
+                self.ends[at] = <int32_t> (j + 1 - self.offsets[row])
+        largest = int(per_item.max(initial=0))
+        self.rows = np.empty((p, largest), np.int32)
+        self.places = np.empty((p, largest), np.int32)
+        self.n_rows = np.zeros(p, np.int64)
+        self.support = np.zeros(n_items, np.int64)
+        self.sharing = np.zeros(n_items, np.int64)
+        self.part = np.empty(p, np.int32)
+        self.chosen = np.empty(largest, np.int32)
+
+    cdef singles(self):
+        """Return the sound single items, and the moles among them."""
+        cdef:
+            _Sets sound = _Sets(1, self.most), moles = _Sets(1, self.most)
+            int64_t n_items = self.first.shape[0] - 1, i, n, support
+            int32_t item
+        for item in range(n_items):
+            n = self.first[item + 1] - self.first[item]
+            support = 0
+            for i in range(n):
+                support += self.counts[self.holders[self.first[item] + i]]
+            if n == 0:
+                continue
+            if support < self.k or (self.limits_private and self.is_breached(
+                    &self.holders[self.first[item]], n, support)):
+                moles.add(NULL, item)
+            else:
+                sound.add(NULL, item)
+        return sound, moles
+
+    cdef grow(self, _Sets of, bint last):
+        """Return the sound sets of the next size (unless this was the last), and the moles."""
+        cdef:
+            int size = of.size
+            _Sets sound = _Sets(size + 1, self.most), moles = _Sets(size + 1, self.most)
+            int64_t i, j, depth
+            const int32_t* here
+            const int32_t* other
+            int32_t item
+            bint joined
+        if size > 1:
+            of.index()
+        for i in range(of.n):
+            if i % LOOK_UP == 0:
+                PyErr_CheckSignals()
+            here = of.items + i * size
+            # Those that differ in the last item only come right after it.
+            joined = i + 1 < of.n and not memcmp(here, here + size, (size - 1) * sizeof(int32_t))
+            depth = 0  # how much the set has in common with the one before it
+            while i and here[depth] == (here - size)[depth]:
+                depth += 1
+            while depth < (size if joined else size - 1):
+                self.narrow(depth, here[depth])
+                depth += 1
+            if not joined:
+                continue
+            self.count(size, True)
+            for j in range(i + 1, of.n):
+                other = of.items + j * size
+                if memcmp(here, other, (size - 1) * sizeof(int32_t)):
+                    break
+                item = other[size - 1]
+                if self.support[item] == 0 or not self.parts_are_sound(of, here, item):
+                    continue
+                if self.support[item] < self.k:
+                    moles.add(here, item)
+                elif self.limits_private and self.is_breached(
+                        &self.chosen[0], self.choose(size, item), self.support[item]):
+                    moles.add(here, item)
+                elif not last:
+                    sound.add(here, item)
+            self.count(size, False)
+        return sound, moles
+
+    cdef void narrow(self, int64_t depth, int32_t item) noexcept nogil:
+        """Of the rows of the prefix of `depth` items, keep those that hold `item` too."""
+        cdef int64_t i, n = 0, start, end, at
+        cdef int32_t row
+        if depth == 0:
+            n = self.first[item + 1] - self.first[item]
+            memcpy(&self.rows[0, 0], &self.holders[self.first[item]], n * sizeof(int32_t))
+            memcpy(&self.places[0, 0], &self.ends[self.first[item]], n * sizeof(int32_t))
+            self.n_rows[0] = n
+            return
+        for i in range(self.n_rows[depth - 1]):
+            row = self.rows[depth - 1, i]
+            start, end = self.offsets[row], self.offsets[row + 1]
+            at = start + self.places[depth - 1, i]
+            while at < end and self.codes[at] < item:
+                at += 1
+            if at < end and self.codes[at] == item:
+                self.rows[depth, n] = row
+                self.places[depth, n] = <int32_t> (at + 1 - start)
+                n += 1
+        self.n_rows[depth] = n
+
+    cdef void count(self, int size, bint up) noexcept nogil:
+        """Count the set at hand with each item after it, or make all counts zero again."""
+        cdef int64_t i, at
+        cdef int32_t row
+        for i in range(self.n_rows[size - 1]):
+            row = self.rows[size - 1, i]
+            for at in range(self.offsets[row] + self.places[size - 1, i], self.offsets[row + 1]):
+                if up:
+                    self.support[self.codes[at]] += self.counts[row]
+                else:
+                    self.support[self.codes[at]] = 0
+
+    cdef int64_t choose(self, int size, int32_t item) noexcept nogil:
+        """Put the rows of the set at hand that hold `item` into `chosen`; return how many."""
+        cdef int64_t i, at, n = 0
+        cdef int32_t row
+        for i in range(self.n_rows[size - 1]):
+            row = self.rows[size - 1, i]
+            for at in range(self.offsets[row] + self.places[size - 1, i], self.offsets[row + 1]):
+                if self.codes[at] == item:
+                    self.chosen[n] = row
+                    n += 1
+                    break
+        return n
+
+    cdef bint parts_are_sound(self, _Sets of, const int32_t* here, int32_t item) noexcept nogil:
+        """Whether the candidate is sound without each of the items before the last of `here`."""
+        cdef int left_out, i, n
+        for left_out in range(of.size - 1):
+            n = 0
+            for i in range(of.size):
+                if i != left_out:
+                    self.part[n] = here[i]
+                    n += 1
+            self.part[n] = item
+            if not of.holds(&self.part[0]):
+                return False
+        return True
+
+    cdef bint is_breached(self, const int32_t* rows, int64_t n, int64_t support) noexcept nogil:
+        """Whether too many of the transactions of these rows hold one and the same private item."""
+        cdef int64_t i, j
+        cdef bint breached = False
+        for i in range(n):
+            for j in range(self.private_offsets[rows[i]], self.private_offsets[rows[i] + 1]):
+                self.sharing[self.private_codes[j]] += self.counts[rows[i]]
+                if self.sharing[self.private_codes[j]] > self.shares[support]:
+                    breached = True
+        for i in range(n):
+            for j in range(self.private_offsets[rows[i]], self.private_offsets[rows[i] + 1]):
+                self.sharing[self.private_codes[j]] = 0
+        return breached
+
+
+def project(offsets, codes, kept):
+    """Return the rows without the items that are not to be kept."""
+    inside = np.asarray(kept, bool)[codes]
+    passed = np.concatenate([[0], np.cumsum(inside)]).astype(np.int64)
+    return passed[offsets], np.ascontiguousarray(codes[inside], np.int32)
+
+
+def find_moles(offsets, codes, counts, public, private, shares, int p, int64_t k, int64_t most):
+    """Return the minimal moles of 1, 2, …, p public items."""
+    cdef int size
+    if p == 0:
+        return []
+    cdef _Search search = _Search(offsets, codes, counts, public, private, shares, p, k, most)
+    sound, moles = search.singles()
+    found = [(<_Sets> moles).array()]
+    for size in range(2, p + 1):
+        sound, moles = search.grow(sound, size == p)
+        found.append((<_Sets> moles).array())
+    return found
