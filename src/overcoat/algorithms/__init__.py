@@ -8,16 +8,24 @@ from typing import Any
 
 from overcoat.algorithms.apriori import apriori, problems
 from overcoat.algorithms.coat import coat
+from overcoat.algorithms.greedy import greedy, greedy_problems
 from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.pcta import pcta
 from overcoat.errors import PolicyError
 from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import BoundCoherence
 
 __all__ = ["ALGORITHMS", "Method", "get_method"]
 
 
-def _takes_anything(policy: BoundPolicy) -> Iterable[str]:
-    return ()
+def _refuse_h(policy: BoundPolicy) -> Iterable[str]:
+    """Say that a method looks at how many people match, not at what they have in common."""
+    for family in policy.families:
+        if isinstance(family, BoundCoherence) and family.limits_private:
+            yield (
+                "this method cannot limit how many of those who match share a private item (h "
+                "below 100); greedy can"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +40,15 @@ class Method:
     """
 
     run: Callable[..., Outcome]
-    problems: Callable[[BoundPolicy], Iterable[str]] = _takes_anything
+    problems: Callable[[BoundPolicy], Iterable[str]] = _refuse_h
 
 
-ALGORITHMS = {"apriori": Method(apriori, problems), "coat": Method(coat), "pcta": Method(pcta)}
+ALGORITHMS = {
+    "apriori": Method(apriori, problems),
+    "coat": Method(coat),
+    "greedy": Method(greedy, greedy_problems),
+    "pcta": Method(pcta),
+}
 
 
 def get_method(name: Any) -> Method:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from overcoat.policy.privacy import BoundCoherence
 from overcoat.release import Result
 from overcoat.verification import Verdict
 
@@ -53,7 +54,8 @@ def summarize(result: Result, *, released: str | None = None, mapping: str | Non
             (
                 "verified",
                 "yes: every protected itemset matches "
-                + ("nobody" if k is None else f"at least {_people(k)} or nobody"),
+                + ("nobody" if k is None else f"at least {_people(k)} or nobody")
+                + _shares(result),
             )
         )
     else:
@@ -87,7 +89,7 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
         if total > len(shown):
             lines.append(f"  … and {total - len(shown)} more")
     if verdict.largest_k is not None and not verdict.n_violations.keys() & {"rows", "mapping"}:
-        lines.append(f"largest k   {verdict.largest_k}")
+        lines.append(f"largest k   {verdict.largest_k or 'none'}")
     return "\n".join(lines)
 
 
@@ -128,6 +130,16 @@ def _suppressed(result: Result) -> str:
 def _loss(result: Result) -> str:
     value = result.loss.log2_ul
     return f"log2 UL = {value:.3f}" if math.isfinite(value) else "none"
+
+
+def _shares(result: Result) -> str:
+    """Return what else holds of those who match, where a policy limits that."""
+    limits = [
+        family.h
+        for family in result.policy.families
+        if isinstance(family, BoundCoherence) and family.limits_private
+    ]
+    return "".join(f", at most {float(h):g} % of them with the same private item" for h in limits)
 
 
 def _exact_counts(result: Result) -> list[tuple[str, str]]:

@@ -169,6 +169,60 @@ cdef class _Search:
                     end[label] += 1
 
 
+cdef class _Shared(_Search):
+    """Of each set, counts the private labels of the rows that hold it. `m` is one more than sizes."""
+
+    cdef:
+        const uint8_t[::1] private
+        const int64_t[::1] shares
+        int64_t[::1] number       # transactions with each label, zero between uses
+        int64_t n_shared
+        list shared
+
+    cdef int grow(self, int size, const int32_t* rows, int64_t n_rows) except -1:
+        self.look(size, rows, n_rows)
+        if size + 1 < self.m:
+            _Search.grow(self, size, rows, n_rows)
+        return 0
+
+    cdef int look(self, int size, const int32_t* rows, int64_t n_rows) except -1:
+        cdef:
+            int64_t i, j, support = 0, most = 0
+            int32_t label, shared = -1
+            _Index index = self.index
+        with nogil:
+            for i in range(n_rows):
+                support += index.counts[rows[i]]
+                for j in range(index.offsets[rows[i]], index.offsets[rows[i] + 1]):
+                    label = index.codes[j]
+                    if self.private[label]:
+                        self.number[label] += index.counts[rows[i]]
+            for i in range(n_rows):
+                for j in range(index.offsets[rows[i]], index.offsets[rows[i] + 1]):
+                    label = index.codes[j]
+                    if self.number[label] > most or (self.number[label] == most > 0
+                                                     and label < shared):
+                        most, shared = self.number[label], label
+                    self.number[label] = 0
+        if most > self.shares[support]:
+            self.n_shared += 1
+            if len(self.shared) < self.limit:
+                self.shared.append((tuple(self.prefix[:size]), support, shared, most))
+        return 0
+
+
+def shared_labels(offsets, codes, counts, public, private, shares, int m, int64_t limit):
+    """Look at every set of at most m public labels, for a private label its supporters share."""
+    index = _Index(offsets, codes, counts, len(public))
+    cdef _Shared search = _Shared(index, public, m + 1, 0, limit)
+    search.private, search.shares = private, np.ascontiguousarray(shares, np.int64)
+    search.number = np.zeros(len(public), np.int64)
+    search.n_shared, search.shared = 0, []
+    if m > 0:
+        search.run()
+    return search.shared, search.n_shared
+
+
 def weakest_sets(offsets, codes, counts, allowed, int m, int64_t k, int64_t limit):
     """Look at every set of at most m allowed labels that somebody supports."""
     index = _Index(offsets, codes, counts, len(allowed))

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 try:
-    from overcoat.verification.compiled import image_supports, rows_match, weakest_sets
+    from overcoat.verification.compiled import (
+        image_supports,
+        rows_match,
+        shared_labels,
+        weakest_sets,
+    )
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    from overcoat.verification.reference import image_supports, rows_match, weakest_sets
+    from overcoat.verification.reference import (
+        image_supports,
+        rows_match,
+        shared_labels,
+        weakest_sets,
+    )
 
-__all__ = ["image_supports", "rows_match", "weakest_sets"]
+__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_sets"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["image_supports", "rows_match", "weakest_sets"]
+__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_sets"]
 
 Ints = NDArray[np.integer[Any]]
 
@@ -38,6 +38,52 @@ def weakest_sets(
     weak = sorted((labels, support) for labels, support in supports.items() if support < k)
     listed = [(support, labels) for labels, support in weak[:limit]]
     return min(supports.values(), default=0), listed, len(weak)
+
+
+def shared_labels(
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    public: NDArray[np.uint8],
+    private: NDArray[np.uint8],
+    shares: Ints,
+    m: int,
+    limit: int,
+) -> tuple[list[tuple[tuple[int, ...], int, int, int]], int]:
+    """Look at every set of at most m public labels, for a private label its supporters share.
+
+    Parameters
+    ----------
+    shares : IN, (N + 1,); of so many transactions, how many may have the same private label
+
+    Returns
+    -------
+    shared : (set, support, private label, how many of them have it) where that is too many, with
+        the label that most have, in lexicographic order, the first `limit` of them
+    n_shared : how many sets there are
+
+    >>> rows = np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([2, 1])
+    >>> first, second = np.array([1, 0], np.uint8), np.array([0, 1], np.uint8)
+    >>> shared_labels(*rows, first, second, shares=np.array([0, 0, 1, 1]), m=2, limit=9)
+    ([((0,), 3, 1, 2)], 1)
+    """
+    supports: dict[tuple[int, ...], int] = {}
+    having: dict[tuple[int, ...], dict[int, int]] = {}
+    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
+        row = codes[start:stop].tolist()
+        for size in range(1, m + 1):
+            for labels in combinations([code for code in row if public[code]], size):
+                supports[labels] = supports.get(labels, 0) + count
+                held = having.setdefault(labels, {})
+                for code in row:
+                    if private[code]:
+                        held[code] = held.get(code, 0) + count
+    shared = []
+    for labels, support in sorted(supports.items()):
+        number, label = max(((n, -code) for code, n in having[labels].items()), default=(0, 0))
+        if number > shares[support]:
+            shared.append((labels, support, -label, number))
+    return shared[:limit], len(shared)
 
 
 def image_supports(

@@ -21,8 +21,9 @@ from overcoat.data.vocabulary import item_order
 from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy, Policy
-from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
+from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence, BoundItemsets, BoundPgen
 from overcoat.verification.native import image_supports, rows_match, weakest_sets
+from overcoat.verification.shares import labels_of, too_large_shares
 
 __all__ = ["Verdict", "Violation", "verify"]
 
@@ -61,7 +62,8 @@ class Verdict:
     ok : everything holds
     violations : what does not, at most 20 of each kind
     n_violations : how many there are of each kind
-    largest_k : the largest k for which all privacy constraints hold; None when any k would do
+    largest_k : the largest k for which all privacy constraints hold; None when any k would do, 0
+        when none does: too many people share a private item
     n_suppressed, suppressed_percent : items of the domain that are gone
     """
 
@@ -246,6 +248,14 @@ def _check_privacy(
                 constraint=family.title,
             )
         findings.more("privacy", n_weak - len(weak))
+        if isinstance(family, BoundCoherence) and family.limits_private:
+            large, n_large = too_large_shares(family, released, image_of, LISTED)
+            for message, image, support in large:
+                labels = tuple(released.vocabulary[label] for label in image)
+                details = {"itemset": labels, "support": support, "constraint": family.title}
+                findings.say("privacy", message, **details)
+            findings.more("privacy", n_large - len(large))
+            limits += [0] * (n_large > 0)
     return min(limits, default=None)
 
 
@@ -324,11 +334,9 @@ def _weakness_of_all(
     Every m-itemset is satisfied for k exactly when each set of at most m linkable labels is
     supported by nobody or by at least k: each such set is part of the image of an m-itemset.
     """
-    allowed = np.zeros(released.n_items + 1, np.uint8)  # the last is the absent label
-    allowed[image_of[family.linkable & (image_of >= 0)]] = True
-    return weakest_sets(
-        released.offsets, released.codes, released.counts, allowed[:-1], family.largest, k, LISTED
-    )
+    table = (released.offsets, released.codes, released.counts)
+    allowed = labels_of(family.linkable, released, image_of)
+    return weakest_sets(*table, allowed, family.largest, k, LISTED)
 
 
 # -- utility ------------------------------------------------------------------------------------

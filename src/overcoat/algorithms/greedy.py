@@ -1,0 +1,172 @@
+"""Greedy: (h,k,p)-coherence by suppression (Xu, Wang, Fu, Yu, KDD 2008).
+
+A *mole* is a set of at most p public items that somebody holds, but fewer than k, or more than h
+percent of whose holders have one and the same private item. The data are coherent when there is
+none. Symbols in comments are the paper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.algorithms.outcome import Outcome, Step
+from overcoat.data.memory import available_memory
+from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
+from overcoat.kernels import Engine, mole_finder
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
+
+__all__ = ["greedy", "greedy_problems"]
+
+
+def greedy_problems(policy: BoundPolicy) -> Iterable[str]:
+    """Say what of a policy greedy cannot honour."""
+    if len(policy.families) > 1:
+        yield "greedy takes one family of itemsets: give km (its p) alone, or use coat"
+    for family in policy.families:
+        if not isinstance(family, BoundAllItemsets):
+            yield f"greedy protects all itemsets of up to p items, not {family.title}; use coat"
+
+
+def greedy(
+    data: Transactions,
+    policy: BoundPolicy,
+    *,
+    engine: Engine = "compiled",
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Suppress the public item with the most minimal moles per holder, until no mole is left.
+
+    Parameters as for `coat.coat`. Utility sets do not matter: what is left stands alone, and so
+    inside any block.
+
+    >>> from overcoat.policy.policy import Policy
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> data = Transactions.of(map(set, ["abc", "abc", "ab", "ac", "bd", "bd"]))
+    >>> outcome = greedy(data, Policy(3, (AllItemsets(2),), max_suppressed=100).bind(data))
+    >>> outcome.group_of  # d is too rare; bc is matched by two
+    array([ 0,  1, -1, -1], dtype=int32)
+    """
+    (family,) = policy.families
+    assert isinstance(family, BoundAllItemsets)
+    run = _Run(data, policy, _find_moles(data, family, policy.k, engine))
+    # Nothing but the item itself is in a mole of one item: it has to go.
+    for single in run.singles:
+        run.suppress(single)
+    while (item := run.best()) is not None:
+        run.suppress(item)
+        if progress is not None:
+            progress(len(run.steps))
+    return run.outcome()
+
+
+def _find_moles(
+    data: Transactions, family: BoundAllItemsets, k: int, engine: Engine
+) -> list[NDArray[np.int32]]:
+    """Return the minimal moles, by size."""
+    private, h = np.zeros(data.n_items, bool), Fraction(100)
+    if isinstance(family, BoundCoherence) and family.limits_private:
+        private, h = family.private, family.h
+    share = h / 100
+    shares = np.array(
+        [n * share.numerator // share.denominator for n in range(data.n_transactions + 1)]
+    )
+    free = available_memory()
+    most = 1 << 40 if free is None else free // _BYTES
+    try:
+        return mole_finder(engine)(
+            *(data.offsets, data.codes, data.counts, family.linkable, private),
+            *(shares, family.largest, k, most),
+        )
+    except MemoryError as error:
+        size = error.args[0] if error.args else family.largest
+        raise PolicyError(
+            f"the sets of {size} items that greedy has to look at do not fit in memory; take a "
+            f"smaller p (it is {family.m}), a larger k or fewer public items"
+        ) from None
+
+
+# What an item of a mole takes: itself, its place in the index, and what sorting the index takes.
+_BYTES = 32
+
+
+class _Run:
+    """The moles that are left, and what was suppressed.
+
+    The minimal moles are found once. Suppressing an item takes away the sets that hold it; all
+    others keep their supports and the private items of their holders, so that what was a mole
+    remains one, what was none does not become one, and no minimal mole is new.
+    """
+
+    def __init__(
+        self, data: Transactions, policy: BoundPolicy, moles: list[NDArray[np.int32]]
+    ) -> None:
+        self.steps: list[Step] = []
+        self.singles: list[int] = moles[0].ravel().tolist() if moles else []
+        self._budget = policy.budget
+        self._group_of = np.arange(data.n_items, dtype=np.int32)
+        self._unmet: dict[tuple[int, ...], None] = {}
+        self._loss = data.supports  # IL(e)
+        self._moles = [_Moles(sets, data.n_items) for sets in moles]
+        self._n_moles = sum(
+            (left.n_of_item for left in self._moles), np.zeros(data.n_items, np.int64)
+        )  # MM(e)
+
+    def best(self) -> int | None:
+        """Return the item of largest MM(e) / IL(e), the first among equals, None without moles."""
+        if not self._n_moles.any():
+            return None
+        # Rounding keeps the order of quotients, except that it may make some equal: the exact
+        # largest is among the largest rounded ones.
+        quotients = self._n_moles / self._loss
+        items: list[int] = np.flatnonzero(quotients == quotients.max()).tolist()
+        return max(items, key=lambda e: Fraction(int(self._n_moles[e]), int(self._loss[e])))
+
+    def suppress(self, item: int) -> None:
+        """Take an item away, and the moles that hold it."""
+        constraint = next(
+            first for moles in self._moles if (first := moles.first_with(item)) is not None
+        )
+        self.steps.append(Step("suppress", item, -1, int(self._loss[item]), 0, constraint))
+        self._group_of[item] = -1
+        for moles in self._moles:
+            self._n_moles -= moles.remove(item)
+        if len(self.steps) > self._budget:
+            self._unmet[constraint] = None  # and goes on, to learn how much it takes
+
+    def outcome(self) -> Outcome:
+        """Return what the run came to."""
+        return Outcome(self._group_of, tuple(self.steps), tuple(self._unmet))
+
+
+class _Moles:
+    """The minimal moles of one size, and in which of them each item is."""
+
+    def __init__(self, sets: NDArray[np.int32], n_items: int) -> None:
+        self._sets = sets
+        self._left = np.ones(len(sets), bool)
+        self.n_of_item = np.bincount(sets.ravel(), minlength=n_items)
+        self._first = np.concatenate([[0], np.cumsum(self.n_of_item)])
+        # (items of moles, in item order) -> the moles they are of, ascending for each item
+        order = np.argsort(sets.ravel(), kind="stable")
+        self._moles_of = (order // sets.shape[1]).astype(np.int32)
+
+    def first_with(self, item: int) -> tuple[int, ...] | None:
+        """Return the first mole left that holds an item."""
+        left = self._with(item)
+        return tuple(self._sets[left[0]].tolist()) if len(left) else None
+
+    def remove(self, item: int) -> NDArray[np.int64]:
+        """Remove the moles that hold an item; return in how many of them each item was; (M,)."""
+        gone = self._with(item)
+        self._left[gone] = False
+        return np.bincount(self._sets[gone].ravel(), minlength=len(self.n_of_item))
+
+    def _with(self, item: int) -> NDArray[np.int32]:
+        held: NDArray[np.int32] = self._moles_of[self._first[item] : self._first[item + 1]]
+        return held[self._left[held]]
