@@ -6,11 +6,20 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import overcoat as oc
 from experiments.materials import Materials
 from overcoat.comparison.page import show_value
 from overcoat.comparison.plots import Panel
 
-__all__ = ["Claim", "Experiment", "Findings", "markdown", "table", "times_better"]
+__all__ = [
+    "Claim",
+    "Experiment",
+    "Findings",
+    "markdown",
+    "table",
+    "times_better",
+    "violated_when_merged_whole",
+]
 
 
 @dataclass(frozen=True)
@@ -79,6 +88,18 @@ def times_better(
         for (algorithm, at), value in found.items()
         if algorithm == better and value and found.get((worse, at)) is not None
     }
+
+
+def violated_when_merged_whole(data: oc.Transactions, policy: oc.Policy) -> int:
+    """Return how many sets stay violated when every utility set is merged whole.
+
+    No mapping that respects the utility sets merges more, and merging only adds to supports: if
+    any set is violated then, the policy cannot be met without suppression, by any method.
+    """
+    bound = policy.bind(data)
+    mapping = oc.Mapping.from_codes(data.vocabulary, bound.utility.block_of)
+    verdict = oc.verify(data, mapping.apply(data), mapping, bound)
+    return verdict.n_violations.get("privacy", 0)
 
 
 def markdown(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -58,7 +58,10 @@ def over_k(materials: Materials) -> Findings:
 def over_m(materials: Materials) -> Findings:
     """Vary m with k = 5."""
     rows = _rows(materials, k=(5,), m=M)
-    ratios = times_better(_only(rows, "BMS1"), "avg_re_q1", "m", "coat", "apriori")
+    ratios = {
+        q: times_better(_only(rows, "BMS1"), f"avg_re_q{q}", "m", "coat", "apriori")[3]
+        for q in (1, 2, 3)
+    }
     return Findings(
         title="k^m-anonymity over m (k = 5)",
         setup=f"BMS1 and BMS2, all m-itemsets, one utility set, s = 0.5 %. {WORKLOADS}",
@@ -66,9 +69,9 @@ def over_m(materials: Materials) -> Findings:
         panels=_panels(rows, "m"),
         claims=(
             Claim(
-                "On BMS1 with m = 3 Apriori loses 7 times more (AvgRE)",
-                f"{ratios.get(3, float('nan')):.1f} times with q = 1",
-                ratios.get(3, 0) >= 7,
+                "On BMS1 with m = 3 Apriori loses 7 times more (AvgRE; q is not given)",
+                ", ".join(f"{ratio:.1f} times with q = {q}" for q, ratio in ratios.items()),
+                max(ratios.values()) >= 7,
             ),
             _suppression_claim(rows),
             _loss_claim(rows, "m"),
@@ -152,7 +155,7 @@ def _loss_claim(rows: list[dict[str, Any]], x: str) -> Claim:
         if algorithm == "coat" and loss is not None and pairs[name, "apriori", at] is not None
     ]
     return Claim(
-        "UL of COAT is much smaller than Apriori's for every value",
+        "UL of COAT is smaller than Apriori's for every value",
         f"log2 UL smaller by {min(gaps):.0f} to {max(gaps):.0f}",
         min(gaps) > 0,
     )

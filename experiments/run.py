@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.run import machine
 from experiments.casestudy import case_study
 from experiments.efficiency import efficiency
-from experiments.findings import Experiment, Findings, markdown
+from experiments.findings import Claim, Experiment, Findings, markdown
 from experiments.km import over_k, over_m
 from experiments.materials import Materials
 from experiments.policies import mixed_sizes, some_items
@@ -48,30 +48,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"no experiment {', '.join(unknown)}; there is {', '.join(names)}")
     options.out.mkdir(parents=True, exist_ok=True)
     materials = Materials(options.data, options.out / "runs", _tell)
-    sections = []
+    sections, claims = [], []
     for experiment in EXPERIMENTS:
         if options.names and experiment.name not in options.names:
             continue
         found = experiment.run(materials)
         svg, _ = save(draw(found.panels), options.out, experiment.name)
         sections.append(section(experiment.name, found, svg.name))
+        claims += [{"experiment": experiment.name, **_shown(claim)} for claim in found.claims]
         sys.stdout.write(sections[-1] + "\n")
         sys.stdout.flush()
         (options.out / f"{experiment.name}.md").write_text(sections[-1], encoding="utf-8")
     if options.page is not None:
-        options.page.write_text(page(sections, options.out, options.page), encoding="utf-8")
+        options.page.write_text(page(claims, sections, options.out, options.page), encoding="utf-8")
 
 
 def section(name: str, found: Findings, figure: str) -> str:
     """Return an experiment as a section of the page."""
-    claims = [
-        {"the paper": claim.paper, "measured": claim.measured, "": f"**{claim.verdict}**"}
-        for claim in found.claims
-    ]
     parts = [
         f"## {found.title}",
         f"`python -m experiments.run {name}`. {found.setup}",
-        markdown(claims),
+        markdown([_shown(claim) for claim in found.claims]),
         f"![{found.title}]({figure})",
         found.remarks,
         f"<details><summary>All numbers</summary>\n\n{markdown(found.rows)}\n\n</details>",
@@ -79,7 +76,13 @@ def section(name: str, found: Findings, figure: str) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def page(sections: Sequence[str], folder: Path, target: Path) -> str:
+def _shown(claim: Claim) -> dict[str, str]:
+    return {"the paper": claim.paper, "measured": claim.measured, "": f"**{claim.verdict}**"}
+
+
+def page(
+    claims: Sequence[Mapping[str, str]], sections: Sequence[str], folder: Path, target: Path
+) -> str:
     """Return the page with all sections; figures are looked for in `folder`."""
     head = f"""\
 # The paper's experiments
@@ -92,9 +95,8 @@ balanced with fan-out 5 over the items in numeric order: the paper's own are not
 and UL depend on them. *suppressed %* is of the items, *s* the seconds of finding the mapping.
 """
     relative = folder.resolve().relative_to(target.resolve().parent)
-    return "\n".join(
-        [head, *(text.replace("](", f"]({relative.as_posix()}/") for text in sections)]
-    )
+    shown = [text.replace("](", f"]({relative.as_posix()}/") for text in sections]
+    return "\n".join([head, f"## In short\n\n{markdown(claims)}\n", *shown])
 
 
 def _tell(stage: str, steps: int) -> None:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllItemsets",
-    "Comparison",
     "Coherence",
+    "Comparison",
     "DataError",
     "Distances",
     "Hierarchy",

@@ -11,7 +11,7 @@ import pytest
 import overcoat as oc
 from overcoat.comparison import runs as runs_module
 from overcoat.comparison.page import figures_of, write_page
-from overcoat.comparison.plots import Panel, draw, save
+from overcoat.comparison.plots import Panel, Point, draw, save, series_of
 from overcoat.comparison.text import comparison_lines
 from overcoat.data import samples
 from overcoat.measures.loss import measure_loss
@@ -218,7 +218,10 @@ def texts_of(figure: Any) -> list[list[str]]:
 
 
 def test_lines_are_labelled_directly_and_apart(tmp_path: Path) -> None:
-    series = {name: [(2, 1.0), (5, 2.0 + n / 1e6)] for n, name in enumerate(("coat", "pcta", "x"))}
+    series = {
+        name: [Point(2, 1.0), Point(5, 2.0 + n / 1e6)]
+        for n, name in enumerate(("coat", "pcta", "x"))
+    }
     figure = draw([Panel(series, "title", "k", "AvgRE", log_y=True)])
     assert sorted(texts_of(figure)[0]) == ["coat", "pcta", "x"]
     (axes,) = figure.axes
@@ -231,12 +234,28 @@ def test_lines_are_labelled_directly_and_apart(tmp_path: Path) -> None:
 
 
 def test_scales() -> None:
-    wide = Panel({"coat": [(1, 1.0), (10, 5.0), (100, 500.0)]}, "", "k", "AvgRE", log_y=True)
-    narrow = Panel({"coat": [("PP1", 1.0), ("PP2", 2.0)]}, "", "policy", "AvgRE", log_y=True)
-    figure = draw([wide, narrow])
+    wide = Panel(
+        {"coat": [Point(1, 1.0), Point(10, 5.0), Point(100, 500.0)]}, "", "k", "AvgRE", log_y=True
+    )
+    narrow = Panel(
+        {"coat": [Point("PP1", 1.0), Point("PP2", 2.0)]}, "", "policy", "AvgRE", log_y=True
+    )
+    figure = draw([Panel({"coat": line}, "", "x", "y", log_y=True) for line in (wide, narrow)])
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
     assert [axes.get_xscale() for axes in figure.axes] == ["log", "linear"]
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["PP1", "PP2"]
+
+
+def test_what_cannot_be_published_is_drawn_hollow() -> None:
+    rows = [
+        {"algorithm": "greedy", "k": k, "ul": 1.0, "status": status}
+        for k, status in ((2, "met"), (5, "beyond s"))
+    ]
+    (axes,) = draw([Panel(series_of(rows, "k", "ul"), "", "k", "UL")]).axes
+    line, hollow = axes.lines
+    assert np.asarray(line.get_xdata()).tolist() == [0, 1]
+    assert np.asarray(hollow.get_xdata()).tolist() == [1]
+    assert hollow.get_markerfacecolor() == "white"
 
 
 def test_figures_leave_out_what_has_nothing_to_show() -> None:

@@ -41,7 +41,9 @@ def test_a_claim_that_fails_is_shown_as_such(tmp_path: Path) -> None:
     assert "| up to 9 times | 2 times | **does not hold** |" in text
     assert "| none | none | **holds** |" in text
     assert "| 2 | 0.5 |" in text
-    assert "](figures/name.svg)" in page([text], tmp_path / "figures", tmp_path / "page.md")
+    assert "](figures/name.svg)" in page(
+        [{"claim": "x"}], [text], tmp_path / "figures", tmp_path / "page.md"
+    )
 
 
 def test_times_better_leaves_out_what_has_no_answer() -> None:

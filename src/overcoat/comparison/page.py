@@ -22,11 +22,13 @@ _LOSSES = {
     "ncp": "NCP",
     "suppressed_items_percent": "suppressed items, %",
 }
+_HEADINGS = {"error": "Error of COUNT queries", "loss": "Loss", "time": "Time"}
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem }
 svg { max-width: 100%; height: auto }
 .wide { overflow-x: auto }
-table { border-collapse: collapse; font-size: 13px; white-space: nowrap }
+table { border-collapse: collapse; font-size: 13px }
+td { white-space: nowrap }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right }
 th { vertical-align: bottom; border-bottom: 2px solid #555 }
 th:first-child, td:first-child { text-align: left }
@@ -66,7 +68,7 @@ def write_page(comparison: Comparison, folder: str | Path, *, title: str) -> lis
     for name, figure in figures_of(comparison).items():
         paths = save(figure, folder, name)
         text = paths[0].read_text(encoding="utf-8")
-        drawings.append(f"<h2>{name}</h2>\n{text[text.index('<svg') :]}")
+        drawings.append(f"<h2>{_HEADINGS[name]}</h2>\n{text[text.index('<svg') :]}")
         written += paths
     page = folder / "index.html"
     with Staging() as staging:
@@ -77,7 +79,7 @@ def write_page(comparison: Comparison, folder: str | Path, *, title: str) -> lis
 
 def _page(comparison: Comparison, title: str, drawings: list[str]) -> str:
     names = list(comparison.rows[0])
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
     body = "\n".join(
         "<tr>" + "".join(f"<td>{escape(show_value(row[name]))}</td>" for name in names) + "</tr>"
         for row in comparison.rows
@@ -90,10 +92,11 @@ def _page(comparison: Comparison, title: str, drawings: list[str]) -> str:
         "<p>Every run answered the same queries. AvgRE is the average relative error of counts "
         "estimated from the release: 0 is exact, 1 is off by as much as the count itself. UL and "
         "NCP measure how much detail is lost; smaller is better everywhere. "
-        "<em>beyond s</em>: the policy could not be met within the allowed suppression; such a "
-        f"run is shown for study and can not be published. Overcoat {__version__}.</p>",
+        "<em>beyond s</em>, drawn hollow: the policy could not be met within the allowed "
+        "suppression; such a run is shown for study and cannot be published. "
+        f"Overcoat {__version__}.</p>",
         *drawings,
-        "<h2>table</h2>",
+        "<h2>All numbers</h2>",
         '<div class="wide"><table>',
         f"<thead><tr>{head}</tr></thead>",
         f"<tbody>{body}</tbody>",
@@ -106,9 +109,11 @@ def _page(comparison: Comparison, title: str, drawings: list[str]) -> str:
 def show_value(value: Any) -> str:
     """Return a value as a table shows it.
 
-    >>> show_value(0.123456), show_value(None), show_value(1234), show_value(-421.987)
-    ('0.123', '', '1234', '-422')
+    >>> show_value(0.123456), show_value(None), show_value(1234), show_value(-3421.987)
+    ('0.123', '', '1234', '-3422')
     """
     if value is None:
         return ""
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from overcoat.data.io import Staging
 from overcoat.errors import OvercoatError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Panel", "draw", "save", "series_of"]
+__all__ = ["Panel", "Point", "draw", "save", "series_of"]
 
 # Okabe and Ito's palette, the darker colours first; each with a marker of its own, so that a
 # black-and-white copy can be read too.
@@ -28,7 +28,13 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _KNOWN = ("coat", "apriori", "pcta", "greedy")  # a method looks the same in every figure
 _LINE = 0.075  # height of a label, as a share of the panel's
 
-Points = Sequence[tuple[Any, float]]
+
+class Point(NamedTuple):
+    """A point of a line; hollow where it shows something that could not be published."""
+
+    x: Any
+    y: float
+    hollow: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,12 @@ class Panel:
 
     Attributes
     ----------
-    series : the points (x, y) of each line, by name
+    series : the points of each line, by name
     title, x, y : what is written above and along the axes
     log_y : whether y is drawn on a log scale, where all values allow it
     """
 
-    series: Mapping[str, Points]
+    series: Mapping[str, Sequence[Point]]
     title: str
     x: str
     y: str
@@ -51,19 +57,20 @@ class Panel:
 
 def series_of(
     rows: Iterable[Mapping[str, Any]], x: str, y: str, by: Sequence[str] = ("algorithm",)
-) -> dict[str, list[tuple[Any, float]]]:
+) -> dict[str, list[Point]]:
     """Return the points (x, y) of `rows`, a series for each combination of the values in `by`.
 
     >>> series_of([{"algorithm": "coat", "k": 2, "ul": 1.0}], "k", "ul")
-    {'coat': [(2, 1.0)]}
+    {'coat': [Point(x=2, y=1.0, hollow=False)]}
     """
-    series: dict[str, list[tuple[Any, float]]] = {}
+    series: dict[str, list[Point]] = {}
     for row in rows:
         if row[y] is not None:
             name = ", ".join(
                 str(row[key]) if key == "algorithm" else f"{key} {row[key]}" for key in by
             )
-            series.setdefault(name, []).append((row[x], float(row[y])))
+            hollow = row.get("status") == "beyond s"
+            series.setdefault(name, []).append(Point(row[x], float(row[y]), hollow))
     return series
 
 
@@ -77,7 +84,7 @@ def draw(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
         raise OvercoatError("plots need matplotlib: pip install 'overcoat[plots]'") from None
 
     layout = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.08)  # inches
-    columns = min(columns, len(panels))
+    columns = 2 if len(panels) == 4 else min(columns, len(panels))
     n_lines = math.ceil(len(panels) / columns)
     figure = Figure(figsize=(4.2 * columns, 3.1 * n_lines), layout=layout)
     FigureCanvasAgg(figure)
@@ -103,19 +110,21 @@ def save(figure: Figure, folder: str | Path, name: str) -> list[Path]:
 def _draw_panel(axes: Axes, panel: Panel) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator
 
-    xs = list(dict.fromkeys(x for points in panel.series.values() for x, _ in points))
+    xs = list(dict.fromkeys(point.x for points in panel.series.values() for point in points))
     numeric = all(isinstance(x, (int, float)) for x in xs)
     xs = sorted(xs) if numeric else xs
     logarithmic = numeric and len(xs) > 2 and xs[0] > 0 and xs[-1] >= 10 * xs[0]
     position = {x: (x if logarithmic else number) for number, x in enumerate(xs)}
-    values = [y for points in panel.series.values() for _, y in points]
+    values = [point.y for points in panel.series.values() for point in points]
     ends = {}
     styles = _styles(panel.series)
     for name, points in panel.series.items():
         style = styles[name]
-        along = sorted((position[x], y) for x, y in points)
-        axes.plot(*zip(*along, strict=True), linewidth=1.6, markersize=5, **style)
-        ends[name] = (along[-1], style["color"])
+        along = sorted((position[point.x], point.y, point.hollow) for point in points)
+        axes.plot([x for x, _, _ in along], [y for _, y, _ in along], **style)
+        for x, y in [(x, y) for x, y, empty in along if empty]:
+            axes.plot(x, y, **{**style, "linestyle": "none"}, markerfacecolor="white")
+        ends[name] = (along[-1][:2], style["color"])
     if logarithmic:
         axes.set_xscale("log")
     if panel.log_y and values and min(values) > 0 and max(values) >= 5 * min(values):
@@ -123,8 +132,8 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     elif values and min(values) >= 0:
-        axes.set_ylim(bottom=0)
-    axes.set_xticks(list(position.values()), [f"{x:,}" if numeric else str(x) for x in xs])
+        axes.set_ylim(0, 1.08 * max(values) or 1)
+    axes.set_xticks(list(position.values()), [_tick(x) for x in xs])
     axes.minorticks_off()
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
@@ -134,6 +143,11 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     _label_ends(axes, ends)
+
+
+def _tick(x: Any) -> str:
+    thousands = isinstance(x, int) and x >= 1000 and x % 100 == 0
+    return f"{x / 1000:g}k" if thousands else str(x)
 
 
 def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -148,8 +162,11 @@ def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
             "color": _COLOURS[at % n],
             "marker": _MARKERS[at % n],
             "linestyle": "-" if at < n else "--",
+            # Lines drawn later are thinner: where two coincide, both are seen.
+            "linewidth": max(2.8 - 0.6 * number, 0.8),
+            "markersize": max(8.0 - 1.5 * number, 3.0),
         }
-        for name, at in looks.items()
+        for number, (name, at) in enumerate(looks.items())
     }
 
 

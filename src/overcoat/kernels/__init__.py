@@ -1,7 +1,7 @@
 """Kernels: arrays in, arrays out, one step each.
 
-`compiled`, `counttree` and `moles` are what runs; `reference` is their slow, obvious twin with the same
-classes and methods.
+`compiled`, `counttree` and `moles` are what runs; `reference` is their slow, obvious twin with the
+same names.
 """
 
 from __future__ import annotations
