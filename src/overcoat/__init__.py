@@ -33,7 +33,9 @@ if TYPE_CHECKING:
         PolicyError,
         VerificationError,
     )
+    from overcoat.evaluation import Evaluation, evaluate
     from overcoat.mapping import Mapping
+    from overcoat.measures.queries import Workload, draw_workload
     from overcoat.policy.config import read_policy
     from overcoat.policy.hierarchy import Hierarchy
     from overcoat.policy.policy import Policy
@@ -50,6 +52,7 @@ __all__ = [
     "Comparison",
     "DataError",
     "Distances",
+    "Evaluation",
     "Hierarchy",
     "InfeasibleError",
     "InputError",
@@ -66,10 +69,13 @@ __all__ = [
     "Utility",
     "Verdict",
     "VerificationError",
+    "Workload",
     "__version__",
     "anonymize",
     "apply_mapping",
     "compare",
+    "draw_workload",
+    "evaluate",
     "read",
     "read_policy",
     "summarize",
@@ -93,7 +99,9 @@ _HOMES = {
         "PolicyError",
         "VerificationError",
     ),
+    "evaluation": ("Evaluation", "evaluate"),
     "mapping": ("Mapping",),
+    "measures.queries": ("Workload", "draw_workload"),
     "policy.config": ("read_policy",),
     "policy.hierarchy": ("Hierarchy",),
     "policy.policy": ("Policy",),

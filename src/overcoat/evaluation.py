@@ -115,8 +115,7 @@ def evaluate(
         policy = Policy(k=1, privacy=(), **given)
     bound = knowing(policy, mapping).bind(data, privacy=False)
     _check_release(data, released, mapping)
-    if workloads is None:
-        workloads = draw_workloads(data)
+    workloads = draw_workloads(data) if workloads is None else tuple(workloads)
     patterns = None
     if min_support is not None:
         patterns = measure_patterns(
@@ -136,7 +135,7 @@ def evaluate(
         counts=named_counts(data, released, mapping, bound),
         answers=tuple(answer(workload, data, released, mapping) for workload in workloads),
         patterns=patterns,
-        notes=bound.notes,
+        notes=(*bound.notes, *(note for workload in workloads for note in workload.notes)),
     )
 
 

@@ -17,6 +17,7 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
 from overcoat.cli.compare import compare
+from overcoat.cli.evaluate import evaluate
 from overcoat.cli.output import dump
 from overcoat.cli.progress import say
 from overcoat.errors import InputError, OvercoatError
@@ -50,7 +51,7 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, apply, compare, pgen, demo):
+for command in (anonymize, verify, evaluate, compare, apply, pgen, demo):
     cli.add_command(command)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from overcoat.policy.policy import Policy
 
 __all__ = [
+    "cost_options",
     "data_options",
     "json_option",
     "make_policy",
@@ -20,6 +21,7 @@ __all__ = [
     "policy_options",
     "quiet_option",
     "read_data",
+    "set_separator",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,6 +52,54 @@ data_options = _together(
         click.option("--header", is_flag=True, help="The basket file starts with a header line."),
     ]
 )
+
+# What tells the cost of a release: `evaluate` takes these and no more of a policy.
+_COSTS = {
+    "--utility": click.option(
+        "--utility",
+        type=FILE,
+        metavar="FILE",
+        help="Sets of items that may be merged with each other. Default: one set of all.",
+    ),
+    "--hierarchy": click.option(
+        "--hierarchy",
+        type=FILE,
+        metavar="FILE",
+        help="Weights: leaf;parent;…;root on each line. 'balanced:5' builds one with "
+        "fan-out 5 over the items in order.",
+    ),
+    "--distances": click.option(
+        "--distances",
+        type=FILE,
+        metavar="FILE",
+        help="Weights: item,item,distance from 0 to 1 on each line, instead of a hierarchy.",
+    ),
+    "--penalties": click.option(
+        "--penalties",
+        type=FILE,
+        metavar="FILE",
+        help="Loss of suppressing an item: item,penalty on each line. Default: its share of "
+        "the transactions.",
+    ),
+    "--known": click.option(
+        "--known",
+        type=FILE,
+        metavar="FILE",
+        help="A code list or hierarchy: policy files may name its codes though they do not occur.",
+    ),
+    "--ignore-unknown": click.option(
+        "--ignore-unknown",
+        is_flag=True,
+        default=None,
+        help="Policy files may name any item; absent ones are noted.",
+    ),
+    "--policy": click.option(
+        "--policy",
+        type=FILE,
+        metavar="FILE.toml",
+        help="All of the above in one file; options given here win.",
+    ),
+}
 
 policy_options = _together(
     [
@@ -89,12 +139,7 @@ policy_options = _together(
         click.option(
             "--pgen", is_flag=True, default=None, help="Protect every part of every transaction."
         ),
-        click.option(
-            "--utility",
-            type=FILE,
-            metavar="FILE",
-            help="Sets of items that may be merged with each other. Default: one set of all.",
-        ),
+        _COSTS["--utility"],
         click.option(
             "--rest",
             type=click.Choice(["together", "intact"]),
@@ -107,48 +152,17 @@ policy_options = _together(
             metavar="PERCENT",
             help="How many percent of the occurring items may be suppressed. Default: 0.5.",
         ),
-        click.option(
-            "--hierarchy",
-            type=FILE,
-            metavar="FILE",
-            help="Weights: leaf;parent;…;root on each line. 'balanced:5' builds one with "
-            "fan-out 5 over the items in order.",
-        ),
-        click.option(
-            "--distances",
-            type=FILE,
-            metavar="FILE",
-            help="Weights: item,item,distance from 0 to 1 on each line, instead of a hierarchy.",
-        ),
-        click.option(
-            "--penalties",
-            type=FILE,
-            metavar="FILE",
-            help="Loss of suppressing an item: item,penalty on each line. Default: its share of "
-            "the transactions.",
-        ),
+        _COSTS["--hierarchy"],
+        _COSTS["--distances"],
+        _COSTS["--penalties"],
         click.option("--algorithm", metavar="NAME", help="The method. Default: coat."),
-        click.option(
-            "--known",
-            type=FILE,
-            metavar="FILE",
-            help="A code list or hierarchy: policy files may name its codes though they do not "
-            "occur.",
-        ),
-        click.option(
-            "--ignore-unknown",
-            is_flag=True,
-            default=None,
-            help="Policy files may name any item; absent ones are noted.",
-        ),
-        click.option(
-            "--policy",
-            type=FILE,
-            metavar="FILE.toml",
-            help="All of the above in one file; options given here win.",
-        ),
+        _COSTS["--known"],
+        _COSTS["--ignore-unknown"],
+        _COSTS["--policy"],
     ]
 )
+
+cost_options = _together(list(_COSTS.values()))
 
 output_options = _together(
     [
@@ -206,15 +220,22 @@ def read_data(
     )
 
 
-def make_policy(policy: str | None, sep: str | None, **options: Any) -> Policy:
+def make_policy(
+    policy: str | None, sep: str | None, *, cost_only: bool = False, **options: Any
+) -> Policy:
     """Build the policy from the options and the file; the options win."""
     from overcoat.policy import config
 
-    options["privacy"] = options["privacy"] or None
+    options["privacy"] = options.get("privacy") or None
     settings = config.read_settings(policy) if policy is not None else {}
     settings |= {key: value for key, value in options.items() if value is not None}
-    made = config.make_policy(settings, sep="" if sep is None else _separator(sep))
+    made = config.make_policy(settings, sep=set_separator(sep), privacy=not cost_only)
     return replace(made, files=(*made.files, policy)) if policy is not None else made
+
+
+def set_separator(sep: str | None) -> str | None:
+    """Return what splits the items of a set file: as the user says, or "", as in the data."""
+    return "" if sep is None else _separator(sep)
 
 
 def _separator(sep: str | None) -> str | None:

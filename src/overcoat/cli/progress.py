@@ -18,6 +18,8 @@ _WORDS = {
     "apply": "applying the mapping",
     "verify": "verifying",
     "measure": "measuring the loss",
+    "queries": "drawing queries",
+    "evaluate": "measuring",
     "write": "writing and reading back",
 }
 # A run shorter than this shows nothing: a line that flashes by helps nobody.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from overcoat.data.generate import checked_count
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import PolicyError
+from overcoat.errors import PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.measures.estimates import count_supports, estimate_supports
 from overcoat.measures.holders import Holders
@@ -51,6 +51,7 @@ class Workload:
     codes : int32, ascending in each query
     title : what kind of queries these are, for people
     n_dropped : how many queries of the user's were left out because nobody matches them
+    notes : what the user should know about them
 
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"c"}])
     >>> workload = Workload.of(data, [["b", "a"], ["b", "c"]])
@@ -63,57 +64,77 @@ class Workload:
     codes: NDArray[np.int32]
     title: str
     n_dropped: int = 0
+    notes: tuple[Problem, ...] = ()
 
     def __post_init__(self) -> None:
         self.offsets.flags.writeable = self.codes.flags.writeable = False
 
     @classmethod
     def of(
-        cls, data: Transactions, queries: Any, *, title: str = "your queries", **options: Any
+        cls,
+        data: Transactions,
+        queries: Any,
+        *,
+        known: Iterable[str] = (),
+        title: str = "your own",
     ) -> Workload:
         """Take queries: an iterable of sets of items, or a mapping from names to them.
 
-        Those that nobody matches are left out. An item that does not occur is an error, unless
-        `known` lists it or `ignore_unknown` is set.
+        An item that neither occurs nor is `known` is an error. Queries that nobody matches are
+        left out.
         """
         lint = Lint()
         sets = Sets.of(queries)
-        found = [entry.items for entry in sets.resolve(Domain.of(data, **options), lint)]
+        # Read against all known items: a query that names an absent one must go as a whole.
+        domain = replace(Domain.of(data), vocabulary=Vocabulary([*data.vocabulary, *known]))
+        found = [query.items for query in sets.resolve(domain, lint)]
         lint.raise_errors()
-        return cls._of_items(data, [items for items in found if items], title, sets.file)
+        code = data.vocabulary.get
+        coded = [[code(item) for item in items] for items in found]
+        occurring = [sorted(query) for query in coded if None not in query]  # type: ignore[type-var]
+        lengths = np.array([len(query) for query in occurring], np.int64)
+        codes = np.array([item for query in occurring for item in query], np.int32)
+        matched = count_supports(data, _ends(lengths), codes) > 0
+        if not matched.any():
+            raise PolicyError("nobody matches any of the queries: they have no error", sets.file)
+        n_dropped = len(found) - int(matched.sum())
+        if n_dropped:
+            several = (
+                "queries that nobody matches are"
+                if n_dropped > 1
+                else ("query that nobody matches is")
+            )
+            lint.notes.append(
+                Problem(f"{n_dropped} {several} left out: no error is defined there", sets.file)
+            )
+        return cls(
+            data.vocabulary,
+            _ends(lengths[matched]),
+            codes[np.repeat(matched, lengths)],
+            title,
+            n_dropped,
+            tuple(lint.notes),
+        )
 
     @classmethod
     def read(
-        cls, path: str | Path, data: Transactions, *, sep: str | None = "", **options: Any
+        cls,
+        path: str | Path,
+        data: Transactions,
+        *,
+        sep: str | None = "",
+        known: Iterable[str] = (),
     ) -> Workload:
-        """Read a file of queries, which looks like a constraint file; see `of`.
+        """Read a file of queries, which looks like a constraint file.
 
         Parameters
         ----------
         path : one query a line, or `.json`, a list of lists (or name -> list)
         data : what they ask about
         sep : what splits items on a line; None is white space; "" takes that of the data
+        known : further items that they may name; see `of`
         """
-        return cls.of(data, Sets.read(path, sep=sep), title=str(path), **options)
-
-    @classmethod
-    def _of_items(
-        cls, data: Transactions, queries: list[tuple[str, ...]], title: str, file: str | None
-    ) -> Workload:
-        code = data.vocabulary.code
-        offsets, codes = _csr([code(item) for item in items] for items in queries)
-        matched = count_supports(data, offsets, codes) > 0
-        if not matched.any():
-            raise PolicyError("nobody matches any of these queries: there is no error to", file)
-        kept = np.repeat(matched, np.diff(offsets))
-        ends = np.cumsum(np.diff(offsets)[matched])
-        return cls(
-            data.vocabulary,
-            np.concatenate([[0], ends]),
-            codes[kept],
-            title,
-            int((~matched).sum()),
-        )
+        return cls.of(data, Sets.read(path, sep=sep), known=known, title=str(path))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -152,6 +173,11 @@ class Answers:
         """AvgRE, the mean of the relative errors."""
         # fsum is exact, so the mean does not depend on how a machine adds up.
         return math.fsum(self.relative_errors.tolist()) / len(self.actual)
+
+    @cached_property
+    def median_re(self) -> float:
+        """The median of the relative errors: half of the answers are no further off."""
+        return float(np.median(self.relative_errors))
 
     def __repr__(self) -> str:
         return f"Answers({len(self.workload):,} queries, AvgRE {self.avg_re:.4g})"
@@ -267,8 +293,7 @@ def _n_allowed(data: Transactions, among: NDArray[np.bool_] | None) -> NDArray[n
         return data.lengths
     if np.shape(among) != (data.n_items,) or np.asarray(among).dtype != bool:
         raise PolicyError("among must say true or false of each item, in the order of their codes")
-    ends = np.concatenate([[0], np.cumsum(among[data.codes])])
-    return np.diff(ends[data.offsets])
+    return np.diff(_ends(among[data.codes].astype(np.int64))[data.offsets])
 
 
 def _long_rows(data: Transactions, among: NDArray[np.bool_] | None, q: int) -> Rows:
@@ -278,7 +303,7 @@ def _long_rows(data: Transactions, among: NDArray[np.bool_] | None, q: int) -> R
     kept = np.repeat(long, data.lengths)
     if among is not None:
         kept &= among[data.codes]
-    return np.concatenate([[0], np.cumsum(lengths[long])]), data.codes[kept], data.counts[long]
+    return _ends(lengths[long]), data.codes[kept], data.counts[long]
 
 
 def _by_items(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -329,10 +354,6 @@ def _choose(draw: Any, n: int) -> NDArray[np.int64]:
     return places
 
 
-def _csr(sets: Iterable[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    rows = list(sets)
-    lengths = [len(row) for row in rows]
-    return (
-        np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]),
-        np.array([code for row in rows for code in row], np.int32),
-    )
+def _ends(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return offsets from lengths."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])

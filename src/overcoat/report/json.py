@@ -1,16 +1,21 @@
-"""Results and verdicts as JSON objects."""
+"""Results, verdicts and evaluations as JSON objects."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from overcoat._version import __version__
 from overcoat.errors import InfeasibleError, InputError, OvercoatError, VerificationError
+from overcoat.evaluation import Evaluation
+from overcoat.measures.counts import NamedCount
+from overcoat.measures.patterns import Survival
 from overcoat.release import Result, peak_memory_mb
 from overcoat.verification import Verdict
 
-__all__ = ["error_to_json", "result_to_json", "verdict_to_json"]
+__all__ = ["error_to_json", "evaluation_to_json", "result_to_json", "verdict_to_json"]
 
 
 def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
@@ -34,16 +39,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "largest_group": max(map(len, mapping.members), default=0),
         "suppressed": list(mapping.suppressed),
         "log2_ul": _finite(result.loss.log2_ul),
-        "named_sets": [
-            {
-                "name": count.name,
-                "before": count.before,
-                "after": count.after,
-                "exact": count.exact,
-                "n_suppressed": count.n_suppressed,
-            }
-            for count in result.counts
-        ],
+        "named_sets": _named_sets(result.counts),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": [str(note) for note in policy.notes],
@@ -101,6 +97,62 @@ def error_to_json(error: OvercoatError) -> dict[str, Any]:
         case VerificationError(verdict=Verdict() as verdict):
             content |= verdict_to_json(verdict)
     return content
+
+
+def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
+    """Return what `overcoat evaluate --json` prints; null stands for what is not defined."""
+    changes, patterns = evaluation.changes, evaluation.patterns
+    return {
+        "overcoat": __version__,
+        "n_transactions": evaluation.n_transactions,
+        "n_items": evaluation.n_items,
+        "items": asdict(changes.items),
+        "occurrences": asdict(changes.occurrences),
+        "n_groups": sum(n for size, n in changes.group_sizes.items() if size > 1),
+        "group_sizes": {str(size): n for size, n in changes.group_sizes.items()},
+        "largest_group": changes.largest_group,
+        "mean_group": changes.mean_group,
+        "log2_ul": _finite(evaluation.loss.log2_ul),
+        "ncp": evaluation.ncp,
+        "named_sets": _named_sets(evaluation.counts),
+        "queries": [
+            {
+                "title": answers.workload.title,
+                "n_queries": len(answers.workload),
+                "n_dropped": answers.workload.n_dropped,
+                "avg_re": answers.avg_re,
+                "median_re": answers.median_re,
+            }
+            for answers in evaluation.answers
+        ],
+        "patterns": None
+        if patterns is None
+        else {
+            **asdict(patterns),
+            "itemsets": _survival(patterns.itemsets),
+            "rules": _survival(patterns.rules),
+            "top_overlap": patterns.top_overlap,
+        },
+        "notes": [str(note) for note in evaluation.notes],
+        **more,
+    }
+
+
+def _named_sets(counts: Iterable[NamedCount]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": count.name,
+            "before": count.before,
+            "after": count.after,
+            "exact": count.exact,
+            "n_suppressed": count.n_suppressed,
+        }
+        for count in counts
+    ]
+
+
+def _survival(survival: Survival) -> dict[str, Any]:
+    return {**asdict(survival), "recall": survival.recall, "precision": survival.precision}
 
 
 def _finite(value: float) -> float | None:

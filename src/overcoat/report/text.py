@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from overcoat.measures.counts import NamedCount
 from overcoat.policy.privacy import BoundCoherence
 from overcoat.release import Result
 from overcoat.verification import Verdict
 
-__all__ = ["summarize", "verdict_lines"]
+__all__ = ["count_of", "exact_counts", "listed", "summarize", "verdict_lines"]
 
 _SHOWN = 8
 
@@ -34,20 +35,19 @@ def summarize(result: Result, *, released: str | None = None, mapping: str | Non
     lines = [
         (
             "data",
-            f"{_count(result.data.n_transactions, 'transaction')}, "
-            f"{_count(result.data.n_items, 'item')}",
+            f"{count_of(result.data.n_transactions, 'transaction')}, "
+            f"{count_of(result.data.n_items, 'item')}",
         ),
         (
             "policy",
-            f"k = {policy.k}, {_count(policy.n_constraints, 'constraint')} ({titles}), "
+            f"k = {policy.k}, {count_of(policy.n_constraints, 'constraint')} ({titles}), "
             f"s = {policy.max_suppressed:g} %",
         ),
         ("changed", _changed(result)),
         ("suppressed", _suppressed(result)),
         ("loss", _loss(result)),
     ]
-    if result.counts:
-        lines += _exact_counts(result)
+    lines += exact_counts(result.counts)
     if verdict.ok:
         k = verdict.largest_k
         lines.append(
@@ -78,13 +78,13 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
         )
         return (
             f"verified    yes: the release satisfies its policy at k = {k}{more}\n"
-            f"suppressed  {_count(verdict.n_suppressed, 'item')} "
+            f"suppressed  {count_of(verdict.n_suppressed, 'item')} "
             f"({verdict.suppressed_percent:.3g} %)"
         )
     lines = ["verified    NO"]
     for kind, total in verdict.n_violations.items():
         shown = [v.message for v in verdict.violations if v.kind == kind]
-        lines.append(f"{kind:<11} {_count(total, 'violation')}")
+        lines.append(f"{kind:<11} {count_of(total, 'violation')}")
         lines += [f"  {message}" for message in shown]
         if total > len(shown):
             lines.append(f"  … and {total - len(shown)} more")
@@ -93,7 +93,12 @@ def verdict_lines(verdict: Verdict, k: int) -> str:
     return "\n".join(lines)
 
 
-def _count(number: int, noun: str) -> str:
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things, in words.
+
+    >>> count_of(1, "group"), count_of(2000, "item")
+    ('1 group', '2,000 items')
+    """
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -101,7 +106,8 @@ def _people(number: int) -> str:
     return "1 person" if number == 1 else f"{number:,} people"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are."""
     more = f", … and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 
@@ -109,14 +115,14 @@ def _listed(names: Sequence[str]) -> str:
 def _changed(result: Result) -> str:
     merged = result.mapping.merged
     single = sum(len(group) == 1 for group in result.mapping.members)
-    untouched = f"{_count(single, 'item')} as {'it was' if single == 1 else 'they were'}"
+    untouched = f"{count_of(single, 'item')} as {'it was' if single == 1 else 'they were'}"
     if not single:
         untouched = "no item as it was"
     if not merged:
         return f"nothing merged; {untouched}"
     sizes = sorted(map(len, merged))
     spread = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
-    return f"{_count(len(merged), 'group')} of {spread} items; {untouched}"
+    return f"{count_of(len(merged), 'group')} of {spread} items; {untouched}"
 
 
 def _suppressed(result: Result) -> str:
@@ -124,7 +130,7 @@ def _suppressed(result: Result) -> str:
     if not gone:
         return "none"
     percent = result.verdict.suppressed_percent
-    return f"{_count(len(gone), 'item')} ({percent:.3g} %): {_listed(gone)}"
+    return f"{count_of(len(gone), 'item')} ({percent:.3g} %): {listed(gone)}"
 
 
 def _loss(result: Result) -> str:
@@ -142,13 +148,14 @@ def _shares(result: Result) -> str:
     return "".join(f", at most {float(h):g} % of them with the same private item" for h in limits)
 
 
-def _exact_counts(result: Result) -> list[tuple[str, str]]:
-    exact = [f"{count.name} {count.before:,}" for count in result.counts if count.exact]
+def exact_counts(counts: Sequence[NamedCount]) -> list[tuple[str, str]]:
+    """Return which counts of named sets a release keeps, and which not, as named lines."""
+    exact = [f"{count.name} {count.before:,}" for count in counts if count.exact]
     lines = []
     if exact:
-        every = f"of {len(result.counts)} " if len(exact) < len(result.counts) else ""
-        lines.append(("exact", f"{_count(len(exact), 'count')} {every}kept: {_listed(exact)}"))
-    inexact = [f"{c.name} ({c.before:,} → {c.after:,})" for c in result.counts if not c.exact]
+        every = f"of {len(counts)} " if len(exact) < len(counts) else ""
+        lines.append(("exact", f"{count_of(len(exact), 'count')} {every}kept: {listed(exact)}"))
+    inexact = [f"{c.name} ({c.before:,} → {c.after:,})" for c in counts if not c.exact]
     if inexact:
-        lines.append(("not exact", _listed(inexact)))
+        lines.append(("not exact", listed(inexact)))
     return lines

@@ -1,0 +1,206 @@
+"""The command `overcoat evaluate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from overcoat.cli.options import (
+    FILE,
+    cost_options,
+    data_options,
+    json_option,
+    make_policy,
+    quiet_option,
+    read_data,
+    set_separator,
+)
+from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
+from overcoat.cli.progress import progress
+
+__all__ = ["evaluate"]
+
+
+def _sizes(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> list[int] | None:
+    if value is None:
+        return None
+    try:
+        return [int(size) for size in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
+
+
+@click.command()
+@click.argument("data", type=FILE, metavar="DATA")
+@click.argument("released", type=FILE, metavar="RELEASED")
+@click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
+@cost_options
+@click.option(
+    "--queries",
+    type=FILE,
+    metavar="FILE",
+    help="Ask these queries, one set of items a line, instead of drawing some.",
+)
+@click.option(
+    "--q",
+    "sizes",
+    callback=_sizes,
+    metavar="SIZES",
+    help="Draw queries of so many items. Default: 1,2,3, as far as transactions have them.",
+)
+@click.option(
+    "--n-queries",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="How many queries to draw of each size.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="SEED",
+    help="Of the draws.",
+)
+@click.option(
+    "--among",
+    type=click.Choice(["all", "generalized"]),
+    default="all",
+    show_default=True,
+    help="Draw queries over all items, or over those in groups of two or more.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["items", "occurrences"]),
+    default="items",
+    show_default=True,
+    help="Draw rare and common items alike, or items as often as they occur.",
+)
+@click.option(
+    "--min-support",
+    type=float,
+    metavar="PERCENT",
+    help="Say which itemsets held by that many percent of the transactions survive, too.",
+)
+@click.option(
+    "--min-confidence",
+    type=float,
+    default=50.0,
+    show_default=True,
+    metavar="PERCENT",
+    help="With --min-support: of the rules to look for.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    metavar="K",
+    help="With --min-support: how many of the most frequent itemsets to compare.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE.csv",
+    help="Write every query with its true count, its estimate and its error; - for standard "
+    "output.",
+)
+@click.option(
+    "--to",
+    type=click.Choice(["basket", "long", "list"]),
+    help="Layout of RELEASED, where its name does not say it.",
+)
+@data_options
+@json_option
+@quiet_option
+def evaluate(
+    data: str,
+    released: str,
+    mapping: str,
+    queries: str | None,
+    sizes: list[int] | None,
+    n_queries: int,
+    seed: int,
+    among: str,
+    by: Any,
+    min_support: float | None,
+    min_confidence: float,
+    top: int,
+    output: str | None,
+    to: str | None,
+    as_json: bool,
+    quiet: bool,
+    id_: str | None,
+    item: str | None,
+    items: str | None,
+    sep: str | None,
+    header: bool,
+    **costs: Any,
+) -> None:
+    """Measure what a release costs: what changed, and how wrong counts from it are.
+
+    Checks that RELEASED is DATA under the mapping, then measures the loss, the error of COUNT
+    queries and, with --min-support, which frequent itemsets and rules survive. A hierarchy,
+    distances and penalties are those of `anonymize`; a policy file will do.
+
+    \b
+    Examples:
+      overcoat evaluate baskets.dat released.dat --mapping map.json
+      overcoat evaluate baskets.dat released.dat --mapping map.json --q 2 --by occurrences
+          --min-support 10 -o queries.csv
+    """
+    from overcoat.data.io import Staging, output_layout, read_as, send
+    from overcoat.evaluation import evaluate as measure
+    from overcoat.mapping import Mapping
+    from overcoat.measures.groups import generalized_items
+    from overcoat.measures.queries import Workload, draw_workloads
+    from overcoat.report.evaluation import evaluation_lines, query_table
+    from overcoat.report.json import evaluation_to_json
+
+    with progress(quiet=quiet) as tell:
+        chosen = make_policy(sep=sep, cost_only=True, **costs)
+        inputs = [data, released, mapping, queries, *chosen.files]
+        check_outputs(inputs, output, as_json=as_json)
+        stored = Mapping.read(mapping)
+        tell("read", 0)
+        original = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
+        copy = read_as(released, output_layout(released, original.layout, to))
+        tell("queries", 0)
+        workloads = []
+        if queries is not None:
+            known = {*chosen.known, *stored.vocabulary}
+            own = Workload.read(queries, original, sep=set_separator(sep), known=known)
+            workloads.append(own)
+        if queries is None or sizes is not None:
+            mask = generalized_items(original.vocabulary, stored) if among != "all" else None
+            workloads += draw_workloads(original, sizes, n_queries, seed, mask, by)
+        tell("evaluate", 0)
+        evaluation = measure(
+            original,
+            copy,
+            stored,
+            policy=chosen,
+            workloads=workloads,
+            min_support=min_support,
+            min_confidence=min_confidence,
+            top=top,
+        )
+        tell("done", 0)
+        for note in evaluation.notes:
+            say_unless_quiet(f"note: {note}", quiet)
+        with Staging() as staging:
+            if output == "-":
+                send(query_table(evaluation).encode())
+            elif output is not None:
+                staging.stage(output).write_bytes(query_table(evaluation).encode())
+            if as_json:
+                print_json(evaluation_to_json(evaluation, seed=seed, output=output))
+            else:
+                say_unless_quiet(evaluation_lines(evaluation), quiet)
+            staging.commit()

@@ -1,0 +1,174 @@
+"""Evaluations for a person, and their queries as a table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from overcoat.evaluation import Evaluation
+from overcoat.measures.changes import Changes
+from overcoat.measures.patterns import Patterns, Survival
+from overcoat.measures.queries import Answers
+from overcoat.report.text import count_of, exact_counts, listed
+
+__all__ = ["evaluation_lines", "query_table"]
+
+
+def evaluation_lines(evaluation: Evaluation) -> str:
+    """Return what a release costs, each number with what it means.
+
+    >>> from overcoat.data.transactions import Transactions
+    >>> from overcoat.evaluation import evaluate
+    >>> from overcoat.mapping import Mapping
+    >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"c"}])
+    >>> mapping = Mapping.of("abc", [["a", "b"], ["c"]])
+    >>> print(evaluation_lines(evaluate(data, mapping.apply(data), mapping)))
+    data        4 transactions, 3 items
+    untouched   1 item (33.3 %), 1 occurrence (20 %)
+    generalized 2 items (66.7 %), 4 occurrences (80 %): in 1 group of 2 items
+    suppressed  none
+    loss        log2 UL = -1.637: utility loss, less is better; one less is half the loss
+    ncp         0.533: on average an occurrence became a group that spans 53.3 % of all items
+    queries     AvgRE 0, median 0, in 1,000 queries of 1 item, drawn by items
+    queries     AvgRE 0.333, median 0.333, in 1,000 queries of 2 items, drawn by items
+                a count that is estimated from the release is off by AvgRE times the true count
+    """
+    lines = [
+        (
+            "data",
+            f"{count_of(evaluation.n_transactions, 'transaction')}, "
+            f"{count_of(evaluation.n_items, 'item')}",
+        ),
+        *_change_lines(evaluation),
+        ("loss", _loss(evaluation.loss.log2_ul)),
+        (
+            "ncp",
+            f"{evaluation.ncp:.3g}: on average an occurrence became a group that spans "
+            f"{100 * evaluation.ncp:.3g} % of all items",
+        ),
+        *exact_counts(evaluation.counts),
+        *(("queries", _errors(answers)) for answers in evaluation.answers),
+    ]
+    if evaluation.answers:
+        lines.append(
+            ("", "a count that is estimated from the release is off by AvgRE times the true count")
+        )
+    if evaluation.patterns is not None:
+        lines += _pattern_lines(evaluation.patterns)
+    return "\n".join(f"{name:<11} {text}" for name, text in lines)
+
+
+def query_table(evaluation: Evaluation) -> str:
+    """Return every query with a, e and its relative error, as CSV.
+
+    The items of a query are written as on a line of a constraint file, split by commas.
+
+    >>> from overcoat.data.transactions import Transactions
+    >>> from overcoat.evaluation import evaluate
+    >>> from overcoat.mapping import Mapping
+    >>> from overcoat.measures.queries import Workload
+    >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"c"}])
+    >>> mapping = Mapping.of("abc", [["a", "b"], ["c"]])
+    >>> workload = Workload.of(data, [["c"], ["a", "b"]])
+    >>> print(query_table(evaluate(data, mapping.apply(data), mapping, workloads=[workload])))
+    workload,items,actual,estimate,relative_error
+    your own,c,1,1.0,0.0
+    your own,"a,b",1,1.3333333333333333,0.33333333333333326
+    <BLANKLINE>
+    """
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(["workload", "items", "actual", "estimate", "relative_error"])
+    for answers in evaluation.answers:
+        columns = (answers.actual, answers.estimate, answers.relative_errors)
+        for query, *numbers in zip(
+            answers.workload, *(column.tolist() for column in columns), strict=True
+        ):
+            writer.writerow([answers.workload.title, _line(query), *numbers])
+    return table.getvalue()
+
+
+def _line(items: tuple[str, ...]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(items)  # with its usual line end, it quotes both kinds of them
+    return line.getvalue().removesuffix("\r\n")
+
+
+def _change_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
+    changes = evaluation.changes
+    suppressed = _share(changes, "suppressed")
+    if gone := tuple(evaluation.loss.suppressed):
+        suppressed += f": {listed(gone)}"
+    return [
+        ("untouched", _share(changes, "untouched")),
+        ("generalized", _share(changes, "generalized") + _groups(changes)),
+        ("suppressed", suppressed),
+    ]
+
+
+def _share(changes: Changes, fate: str) -> str:
+    items, occurrences = getattr(changes.items, fate), getattr(changes.occurrences, fate)
+    if not items:
+        return "none"
+    return (
+        f"{count_of(items, 'item')} ({changes.items.percent(items):.3g} %), "
+        f"{count_of(occurrences, 'occurrence')} "
+        f"({changes.occurrences.percent(occurrences):.3g} %)"
+    )
+
+
+def _groups(changes: Changes) -> str:
+    sizes = {size: n for size, n in changes.group_sizes.items() if size > 1}
+    if not sizes:
+        return ""
+    spread = f"{max(sizes)} items"
+    if len(sizes) > 1:
+        spread = f"{min(sizes)} to {max(sizes)} items, {changes.mean_group:.3g} on average"
+    return f": in {count_of(sum(sizes.values()), 'group')} of {spread}"
+
+
+def _loss(log2_ul: float) -> str:
+    if not math.isfinite(log2_ul):
+        return "none"
+    return f"log2 UL = {log2_ul:.3f}: utility loss, less is better; one less is half the loss"
+
+
+def _errors(answers: Answers) -> str:
+    n = len(answers.workload)
+    queries = "1 query" if n == 1 else f"{n:,} queries"
+    return (
+        f"AvgRE {answers.avg_re:.3g}, median {answers.median_re:.3g}, in {queries} "
+        f"of {answers.workload.title}"
+    )
+
+
+def _pattern_lines(patterns: Patterns) -> list[tuple[str, str]]:
+    frequent = f"held by at least {count_of(patterns.min_count, 'transaction')}"
+    confident = f"of at least {100 * patterns.min_confidence:g} % confidence"
+    lines = [
+        ("itemsets", _survivors(patterns.itemsets, f"itemsets {frequent}")),
+        ("rules", _survivors(patterns.rules, f"rules {confident}")),
+    ]
+    if patterns.top:
+        lines.append(
+            (
+                "top",
+                f"of the {patterns.top:,} most frequent itemsets, {patterns.n_top_kept:,} are "
+                f"among the {patterns.top:,} that seem so",
+            )
+        )
+    return lines
+
+
+def _survivors(survival: Survival, what: str) -> str:
+    if survival.recall is None:
+        seen = f"there are no {what}"
+    else:
+        seen = (
+            f"{survival.n_both:,} of {survival.n_original:,} {what} are seen in the release "
+            f"({100 * survival.recall:.3g} %)"
+        )
+    if survival.precision is None:
+        return f"{seen}; none is seen"
+    return f"{seen}; {100 * survival.precision:.3g} % of {survival.n_estimated:,} seen are true"

@@ -1,0 +1,180 @@
+"""`evaluate` and workloads: what they refuse, and what they take."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import overcoat as oc
+from overcoat.errors import DataError, MappingError, PolicyError, VerificationError
+from overcoat.measures.frequent import mine_frequent
+from overcoat.measures.queries import answer
+from overcoat.report.evaluation import evaluation_lines, query_table
+from overcoat.report.json import evaluation_to_json
+
+DATA = oc.read([{"a", "b"}, {"a"}, {"b", "c"}, {"d"}])
+MAPPING = oc.Mapping.of("abcd", [["a", "b"], ["c"]])
+RELEASED = MAPPING.apply(DATA)
+
+
+def test_another_release_is_refused() -> None:
+    rows = [{"(a|b)"}, {"(a|b)"}, {"(a|b)", "c"}, {"c"}]
+    with pytest.raises(VerificationError) as caught:
+        oc.evaluate(DATA, rows, MAPPING)
+    assert "{} is released 0 times, the data give it 1 times" in str(caught.value)
+    assert "{c} is released 1 times, the data give it 0 times" in str(caught.value)
+
+
+def test_many_differences_are_counted() -> None:
+    rows = [{str(number)} for number in range(20)]
+    with pytest.raises(VerificationError, match=r"… and 18 more"):
+        oc.evaluate(DATA, rows, MAPPING)
+
+
+def test_a_mapping_that_does_not_cover_the_data() -> None:
+    with pytest.raises(MappingError, match="'d' of the data is not in the mapping"):
+        oc.evaluate(DATA, RELEASED, oc.Mapping.of("abc", [["a", "b"], ["c"]]))
+
+
+def test_no_data() -> None:
+    empty = oc.Transactions.of([set(), set()])
+    mapping = oc.Mapping.of([], [])
+    found = oc.evaluate(empty, empty, mapping, min_support=10)
+    assert found.answers == ()
+    assert found.ncp == 0
+    assert found.patterns is not None
+    assert found.patterns.top_overlap is None
+    assert "there are no itemsets held by" in evaluation_lines(found)
+    assert evaluation_to_json(found)["log2_ul"] is None
+    assert query_table(found).count("\n") == 1
+
+
+def test_nothing_left() -> None:
+    nothing = oc.Mapping.of(DATA.vocabulary, [])
+    found = oc.evaluate(DATA, nothing.apply(DATA), nothing, min_support=1)
+    assert [answers.avg_re for answers in found.answers] == [1, 1]
+    assert found.ncp == 1
+    assert found.patterns is not None
+    assert found.patterns.itemsets.recall == 0
+    assert found.patterns.itemsets.precision is None
+    assert found.patterns.top_overlap == 0
+    assert "none is seen" in evaluation_lines(found)
+
+
+def test_nothing_changed() -> None:
+    same = oc.Mapping.of(DATA.vocabulary, [[item] for item in DATA.vocabulary])
+    found = oc.evaluate(DATA, DATA, same, min_support=1)
+    assert [answers.avg_re for answers in found.answers] == [0, 0]
+    assert found.ncp == 0
+    assert found.patterns is not None
+    assert found.patterns.rules.recall == found.patterns.rules.precision == 1
+    assert found.patterns.top_overlap == 1
+    assert "loss        none" in evaluation_lines(found)
+
+
+def test_a_policy_or_its_parts() -> None:
+    policy = oc.Policy(2, (oc.AllItemsets(2),), oc.Utility({"x": ["a", "b"], "y": ["c", "d"]}))
+    for found in (
+        oc.evaluate(DATA, RELEASED, MAPPING, policy=policy),
+        oc.evaluate(DATA, RELEASED, MAPPING, utility=policy.utility),
+    ):
+        assert [(c.name, c.before, c.after) for c in found.counts] == [("x", 3, 3), ("y", 2, 1)]
+    with pytest.raises(PolicyError, match=r"a whole policy, or its parts \(utility\)"):
+        oc.evaluate(DATA, RELEASED, MAPPING, policy=policy, utility=policy.utility)
+
+
+@pytest.mark.parametrize("wrong", [-1, 100.5, float("nan"), True, "5"])
+def test_percentages(wrong: float) -> None:
+    with pytest.raises(PolicyError, match="min_support is a percentage from 0 to 100"):
+        oc.evaluate(DATA, RELEASED, MAPPING, min_support=wrong)
+    with pytest.raises(PolicyError, match="min_confidence is a percentage from 0 to 100"):
+        oc.evaluate(DATA, RELEASED, MAPPING, min_support=5, min_confidence=wrong)
+
+
+def test_a_tenth_of_a_percent_is_just_that() -> None:
+    data = oc.read([{"a"}] * 1000)
+    same = oc.Mapping.of("a", ["a"])
+    for percent, count in ((0.1, 1), (0.7, 7), (0.701, 8), (0, 1), (100, 1000)):
+        found = oc.evaluate(data, data, same, min_support=percent).patterns
+        assert found is not None
+        assert found.min_count == count
+
+
+def test_too_many_itemsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overcoat.measures.frequent._LIMIT", 5)
+    with pytest.raises(PolicyError, match="more than 5 itemsets"):
+        mine_frequent(DATA, 1)
+
+
+def test_a_release_that_lacks_a_label() -> None:
+    workload = oc.Workload.of(DATA, [["a"]])
+    with pytest.raises(DataError, match=r"lacks the label '\(a\|b\)'"):
+        answer(workload, DATA, DATA, MAPPING)
+
+
+def test_a_workload_for_other_data() -> None:
+    workload = oc.draw_workload(oc.read([{"x"}]), 1)
+    with pytest.raises(PolicyError, match="made for other data"):
+        answer(workload, DATA, RELEASED, MAPPING)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"q": 0}, "q must be a whole number of at least 1, not 0"),
+        ({"q": 1, "n": 0}, "n must be a whole number of at least 1, not 0"),
+        ({"q": 1, "seed": -1}, "seed must be a whole number of at least 0, not -1"),
+        ({"q": 1, "by": "magic"}, "by items or by occurrences, not by 'magic'"),
+        ({"q": 3}, "no transaction has more than 2 of the items"),
+        ({"q": 1, "among": np.zeros(4, bool)}, "no transaction has more than 0 of the items"),
+        ({"q": 1, "among": np.ones(3, bool)}, "among must say true or false of each item"),
+        ({"q": 1, "among": np.ones(4, int)}, "among must say true or false of each item"),
+    ],
+)
+def test_draws_that_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(PolicyError, match=message):
+        oc.draw_workload(DATA, **options)  # type: ignore[arg-type]
+
+
+def test_a_workload_does_not_change() -> None:
+    workload = oc.draw_workload(DATA, 1, 3)
+    with pytest.raises(ValueError, match="read-only"):
+        workload.codes[0] = 1
+
+
+def test_queries_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "queries.txt"
+    file.write_text("# pairs\nmine: b a\nc a\nd\nx\n")
+    workload = oc.Workload.read(file, DATA, sep=None, known=["x"])
+    assert list(workload) == [("a", "b"), ("d",)]
+    assert workload.n_dropped == 2  # nobody has c and a; nobody has x
+    assert "2 queries that nobody matches are left out" in str(workload.notes[-1])
+    (tmp_path / "queries.json").write_text('[["a", "b"], ["d"]]')
+    again = oc.Workload.read(tmp_path / "queries.json", DATA)
+    assert list(again) == list(workload)
+
+
+def test_bad_queries_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "queries.txt"
+    file.write_text("a b\na z\nA\n")
+    with pytest.raises(PolicyError) as caught:
+        oc.Workload.read(file, DATA, sep=None)
+    assert [(p.line, p.message) for p in caught.value.problems] == [
+        (2, "item 'z' does not occur in the data"),
+        (3, "item 'A' does not occur in the data; near: 'a'"),
+    ]
+    file.write_text("a c\na d\n")
+    with pytest.raises(PolicyError, match="nobody matches any of the queries"):
+        oc.Workload.read(file, DATA, sep=None)
+
+
+def test_odd_labels_in_the_table() -> None:
+    data = oc.read([{'say "hi", you', "x\ny", "x\ry"}])
+    same = oc.Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
+    table = query_table(oc.evaluate(data, data, same, workloads=[oc.draw_workload(data, 3, 1)]))
+    (_, (title, items, *numbers)) = csv.reader(io.StringIO(table, newline=""))
+    assert title == "3 items, drawn by items"
+    assert next(csv.reader(io.StringIO(items, newline=""))) == list(data.vocabulary)
+    assert numbers == ["1", "1.0", "0.0"]
