@@ -11,11 +11,12 @@ import pytest
 import overcoat
 from overcoat.cli import cli
 from overcoat.errors import InfeasibleError, InputError, OvercoatError, VerificationError
+from overcoat.evaluation import evaluate
 from overcoat.policy.config import KEYS
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets
 from overcoat.release import anonymize
-from overcoat.report.json import error_to_json, result_to_json, verdict_to_json
+from overcoat.report.json import error_to_json, evaluation_to_json, result_to_json, verdict_to_json
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
@@ -65,6 +66,10 @@ def test_json_keys() -> None:
         error_to_json(InfeasibleError("no way")),
         error_to_json(VerificationError("broken", result.verdict)),
     ]
+    evaluation = evaluate(result.data, result.released, result.mapping, min_support=10)
+    measured = evaluation_to_json(evaluation, seed=0, output=None)
+    patterns = measured["patterns"]
+    objects += [measured, measured["items"], *measured["queries"], patterns, patterns["rules"]]
     for key in {key for one in objects for key in one} | set(result.seconds):
         assert f"`{key}`" in COMMANDS, key
 

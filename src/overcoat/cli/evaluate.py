@@ -108,8 +108,8 @@ def _sizes(
     "--output",
     type=FILE,
     metavar="FILE.csv",
-    help="Write every query with its true count, its estimate and its error; - for standard "
-    "output.",
+    help="Write every query with its true count, which is not for publication, its estimate and "
+    "its error; - for standard output.",
 )
 @click.option(
     "--to",

@@ -74,7 +74,7 @@ def query_table(evaluation: Evaluation) -> str:
     >>> print(query_table(evaluate(data, mapping.apply(data), mapping, workloads=[workload])))
     workload,items,actual,estimate,relative_error
     your own,c,1,1.0,0.0
-    your own,"a,b",1,1.3333333333333333,0.33333333333333326
+    your own,"a,b",1,1.333333,0.333333
     <BLANKLINE>
     """
     table = io.StringIO()
@@ -85,7 +85,8 @@ def query_table(evaluation: Evaluation) -> str:
         for query, *numbers in zip(
             answers.workload, *(column.tolist() for column in columns), strict=True
         ):
-            writer.writerow([answers.workload.title, _line(query), *numbers])
+            rounded = (round(number, 6) for number in numbers)
+            writer.writerow([answers.workload.title, _line(query), *rounded])
     return table.getvalue()
 
 
