@@ -1,7 +1,6 @@
 """Supports of itemsets: in the original, and as far as a release tells them.
 
-Itemsets come as CSR arrays: set i is ``codes[offsets[i]:offsets[i + 1]]``, codes of the original,
-at least one and no two the same.
+Itemsets come as CSR arrays: set i is ``codes[offsets[i]:offsets[i + 1]]``, at least one code each.
 """
 
 from __future__ import annotations
@@ -63,29 +62,23 @@ def estimate_supports(
     >>> estimate_supports(data, mapping.apply(data), mapping, *sets).round(3).tolist()
     [2.0, 0.667]
     """
-    n_sets = len(offsets) - 1
     groups = find_groups(data.vocabulary, mapping)
-    group = groups.group_of[codes]
-    owner = np.repeat(np.arange(n_sets), np.diff(offsets))  # the set of each place in `codes`
-    known = np.ones(n_sets, bool)
+    group, lengths = groups.group_of[codes], np.diff(offsets)
+    owner = np.repeat(np.arange(len(lengths)), lengths)  # the set of each place in `codes`
+    known = np.ones(len(lengths), bool)
     known[owner[group < 0]] = False
-    # Images of the sets with no suppressed item: each label once, by set and then by label.
-    label_of = label_codes(released, mapping, groups)
-    inside = known[owner]
-    keys = np.unique(owner[inside] * released.n_items + label_of[group[inside]])
-    image_of, image = np.divmod(keys, max(released.n_items, 1))
-    sizes = np.bincount(image_of, minlength=n_sets)[known]
-    image_offsets = np.concatenate([[0], np.cumsum(sizes)])
-    estimates = np.zeros(n_sets)
+    estimates = np.zeros(len(lengths))
     if known.any():
+        # Two items of one group leave its label twice in the image, which changes no support.
+        image = label_codes(released, mapping, groups)[group[known[owner]]]
+        image_offsets = np.concatenate([[0], np.cumsum(lengths[known])])
         of_items = guess_factor(np.maximum(groups.size_of, 1))  # suppressed ones are not looked at
         factors = np.multiply.reduceat(of_items[codes], offsets[:-1])
-        supports = count_supports(released, image_offsets, image.astype(np.int32))
-        estimates[known] = supports * factors[known]
+        estimates[known] = count_supports(released, image_offsets, image) * factors[known]
     return estimates
 
 
-def label_codes(released: Transactions, mapping: Mapping, groups: Groups) -> NDArray[np.int64]:
+def label_codes(released: Transactions, mapping: Mapping, groups: Groups) -> Codes:
     """Return the code in `released` of each group's label; -1 for groups of which nothing occurs.
 
     A release that lacks the label of a group that occurs is not of this data.
@@ -98,4 +91,4 @@ def label_codes(released: Transactions, mapping: Mapping, groups: Groups) -> NDA
     ]
     if lacking:
         raise DataError(lacking)
-    return np.array([-1 if code is None else code for code in codes], np.int64)
+    return np.array([-1 if code is None else code for code in codes], np.int32)
