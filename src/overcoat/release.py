@@ -225,7 +225,8 @@ def anonymize(
     ----------
     data : `Transactions`, or anything `read` takes (with its `id`, `item`, `items`, … options)
     k : each protected itemset must match at least k people, or nobody
-    privacy : the families of protected itemsets: `Itemsets`, `AllItemsets`, `Pgen`
+    privacy : the families of protected itemsets: `Itemsets`, `AllItemsets`,
+        `Coherence`, `Pgen`
     utility : which items may be merged; by default all with all
     max_suppressed : s, in percent of the items that occur; by default 0.5
     hierarchy, weights : how far apart items are; by default all the same
@@ -287,7 +288,7 @@ def anonymize(
     if outcome.unmet:
         if partial:
             return result
-        raise _infeasible(result, outcome)
+        raise _infeasible(result, outcome, method.advice)
     _check_verdict(result)
     return result
 
@@ -397,7 +398,7 @@ def _check_verdict(result: Result) -> None:
         raise VerificationError("\n".join(lines), verdict)
 
 
-def _infeasible(result: Result, outcome: Outcome) -> InfeasibleError:
+def _infeasible(result: Result, outcome: Outcome, advice: str) -> InfeasibleError:
     labels = result.data.vocabulary.labels
     unmet = [tuple(labels[code] for code in items) for items in outcome.unmet]
     gone, n_items = result.mapping.suppressed, result.data.n_items
@@ -415,7 +416,7 @@ def _infeasible(result: Result, outcome: Outcome) -> InfeasibleError:
             "would have been suppressed: "
             + ", ".join(gone[:20])
             + (f", … and {len(gone) - 20} more" if len(gone) > 20 else ""),
-            "a larger s, a smaller k, or other utility sets may help",
+            advice,
         ]
     )
     return InfeasibleError(

@@ -153,6 +153,42 @@ NUMBERS = [
     Bad("s = lots", anonymize("-s lots"), ("--max-suppressed", "'lots' is not a valid float")),
     Bad("km = 0", anonymize("", km="--km 0"), ("at least 1, not 0",)),
     with_file("--linkable", "l.txt", "a\n", "linkable items need km", km="--pgen"),
+    with_file("--private", "q.txt", "a\n", "private items need km", km="--pgen"),
+    with_file("--private", "q.txt", "a\nzz\n", "q.txt:2: item 'zz' does not occur in the data"),
+    Bad("h alone", anonymize("--h 20"), ("h needs private items",)),
+    *(
+        Bad(
+            f"h = {h}",
+            anonymize(f"--private q.txt --h {h}"),
+            ("h is a percentage from 0 to 100", h),
+            files={"q.txt": "a\n"},
+        )
+        for h in ("101", "-1", "nan", "inf")
+    ),
+    Bad(
+        "h, p, private and linkable items at once",
+        anonymize("--private q.txt --linkable l.txt --h 200", km="--km 0"),
+        (
+            "p must be a whole number of at least 1, not 0",
+            "h is a percentage from 0 to 100, not 200.0",
+            "q.txt:2: item 'zz' does not occur",
+            "l.txt:1: item 'yy' does not occur",
+            "q.txt:1: item 'a' is private and cannot be linkable too",
+        ),
+        files={"q.txt": "a\nzz\n", "l.txt": "yy\na b\n"},
+    ),
+    Bad(
+        "h with a method that merges",
+        anonymize("--private q.txt --h 20"),
+        ("coat cannot limit", "greedy can"),
+        files={"q.txt": "a\n"},
+    ),
+    Bad(
+        "greedy with other families",
+        anonymize("--algorithm greedy --pgen --privacy p.txt"),
+        ("one family", "not itemsets of p.txt", "not every part of every transaction"),
+        files={"p.txt": "a b\n"},
+    ),
     Bad("nothing to protect", anonymize("", km=""), ("nothing to protect", "privacy", "pgen")),
     Bad("algorithm", anonymize("--algorithm cote"), ("no algorithm 'cote'", "coat")),
     Bad("rest", anonymize("--rest alone"), ("--rest", "'alone'", "together")),
@@ -209,6 +245,13 @@ TOML = [
     toml("k is text", 'k = "2"\nkm = 2\n', "p.toml:1: k must be a whole number"),
     toml("s twice", "k = 2\nkm = 2\ns = 1\nmax-suppressed = 2\n", "p.toml:4: max-suppressed was"),
     toml("no sets", "k = 2\nprivacy = []\n", "p.toml:2: privacy is empty"),
+    toml("no private", "k = 2\nkm = 2\nprivate = []\n", "p.toml:3: private is empty"),
+    toml(
+        "private and linkable",
+        "k = 2\nkm = 2\nlinkable = ['a', 'b']\nprivate = ['b']\nh = 20\n",
+        "p.toml:4: item 'b' is private",
+    ),
+    toml("h is no number", "k = 2\nkm = 2\nprivate = ['b']\nh = 'x'\n", "p.toml:4: h must be"),
     toml("no linkable", "k = 2\nkm = 2\nlinkable = []\n", "p.toml:3: linkable is empty"),
     toml("rest", "k = 2\nkm = 2\nrest = 'alone'\n", "together or intact, not 'alone'"),
     toml(

@@ -56,6 +56,22 @@ def test_figure_2c_through_the_command_line(
     assert published == Counter(frozenset(row.split()) for row in FIG_2C.split("|"))
 
 
+@pytest.mark.parametrize("engine", ["compiled", "reference"])
+def test_figure_2b(engine: str) -> None:
+    """Greedy, k = 5, p = 5, all items public: only e and f are left."""
+    result = anonymize(
+        samples.paper().transactions(),
+        *(5, AllItemsets(5)),
+        max_suppressed=100,
+        algorithm="greedy",
+        engine=engine,  # type: ignore[arg-type]
+    )
+    assert result.mapping.suppressed == tuple("abcdgh")
+    released = Counter(frozenset(row) for row, count in result.released for _ in range(count))
+    assert released == {frozenset("ef"): 6, frozenset("e"): 1, frozenset("f"): 1, frozenset(): 2}
+    assert result.verdict.largest_k == 6
+
+
 def test_loss_of_the_paper_s_group() -> None:
     """UL((a,b)) = 3/255 * 3/8 * 7/10; the paper divides by 8 people where there are 10."""
     sample = samples.paper()

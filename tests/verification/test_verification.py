@@ -14,7 +14,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
 from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import BoundPolicy, Policy
-from overcoat.policy.privacy import AllItemsets, Itemsets, Pgen
+from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
 from overcoat.policy.utility import Utility
 from overcoat.verification import LISTED, Verdict, verify
 from strategies import random_instance
@@ -150,6 +150,56 @@ def test_clause_two_is_checked() -> None:
     verdict = verify(data, data, mapping, Policy(2, (Itemsets([{"a", "b", "c"}]),)))
     assert [(v.itemset, v.support) for v in verdict.violations] == [(("a", "b"), 1)]
     assert verdict.largest_k == 1
+
+
+def test_shares_of_private_items_are_checked() -> None:
+    """Three of four with a have x, two of three with b, two of two with both."""
+    data = Transactions.of(map(set, ["abx", "abx", "ax", "a", "b", "xy", "y"]))
+    untouched = Mapping.of(data.vocabulary, ["a", "b", "x", "y"])
+
+    def told(p: int, h: float, k: int = 2, mapping: Mapping = untouched) -> list[str]:
+        policy = Policy(k, (Coherence(p, ["x", "y"], h),), max_suppressed=100)
+        verdict = verify(data, mapping.apply(data), mapping, policy)
+        assert verdict.n_violations.get("privacy", 0) == len(verdict.violations)
+        assert (verdict.largest_k == 0) == any("private" in v.message for v in verdict.violations)
+        return [violation.message for violation in verdict.violations]
+
+    assert told(2, 100) == []
+    assert told(1, 75) == []
+    assert told(2, 99.9) == [
+        "of the 2 with {a, b}, 2 (100 %) have the private x, more than h = 99.9 %"
+    ]
+    assert told(1, 70) == ["of the 4 with {a}, 3 (75 %) have the private x, more than h = 70 %"]
+    assert len(told(2, 0)) == 3
+    assert told(2, 99, k=3) == [  # k and h are told apart
+        "{a, b} is supported by 2, fewer than k = 3",
+        "of the 2 with {a, b}, 2 (100 %) have the private x, more than h = 99 %",
+    ]
+    # Without x nobody with a or b has anything private; a group of x and y is as private as x.
+    assert told(2, 0, mapping=Mapping.of(data.vocabulary, ["a", "b", "y"])) == []
+    assert told(2, 0, mapping=Mapping.of(data.vocabulary, ["x", "y"])) == []
+    assert len(told(2, 0, mapping=Mapping.of(data.vocabulary, ["a", "b", "xy"]))) == 3
+    # A group across public and private items would say of everybody in it that they may have it.
+    assert told(1, 99, mapping=Mapping.of(data.vocabulary, ["ax", "b", "y"])) == [
+        "of the 5 with {(a|x)}, 5 (100 %) have the private (a|x), more than h = 99 %"
+    ]
+
+
+def test_one_more_row_with_a_private_item_is_seen() -> None:
+    """Exactly h percent pass; each row that gains the private item is one too many."""
+    rows = [frozenset("ax"), *[frozenset("a")] * 2, frozenset("x")]
+    policy = Policy(1, (Coherence(1, ["x"], 33.4),))
+    data = Transactions.of(rows)
+    mapping = Mapping.of(data.vocabulary, ["a", "x"])
+    assert verify(data, data, mapping, policy).ok
+    for index in (1, 2):
+        damaged = [*rows]
+        damaged[index] = rows[index] | {"x"}
+        verdict = verify(data, Transactions.of(damaged), mapping, policy)
+        assert verdict.n_violations["privacy"] == 1
+        assert verdict.n_violations["rows"] >= 1
+        changed = Transactions.of(damaged)  # the same, were the data like that
+        assert verify(changed, changed, mapping, policy).n_violations == {"privacy": 1}
 
 
 def test_mapping_faults_are_seen(release: Release) -> None:

@@ -29,6 +29,25 @@ def test_weakest_sets(m: int) -> None:
         assert compiled.weakest_sets(*arguments, k, limit) == expected
 
 
+@pytest.mark.parametrize("m", [0, 1, 2, 3, 4, 5])
+def test_shared_labels(m: int) -> None:
+    rng = random.Random(m)
+    n_found = 0
+    for _ in range(150):
+        data = random_data(rng)
+        public, private = (
+            np.array([rng.random() < chance for _ in range(data.n_items)], np.uint8)
+            for chance in (0.7, 0.4)  # some are both, some are neither
+        )
+        shares = np.arange(data.n_transactions + 1) * rng.choice([0, 20, 50, 80, 100]) // 100
+        arguments = (data.offsets, data.codes, data.counts, public, private, shares, m)
+        limit = rng.choice([0, 3, 10_000])
+        expected = reference.shared_labels(*arguments, limit)
+        assert compiled.shared_labels(*arguments, limit) == expected
+        n_found += expected[1]
+    assert bool(n_found) == (m > 0)
+
+
 def test_image_supports() -> None:
     rng = random.Random(0)
     for _ in range(300):

@@ -23,8 +23,8 @@ def _refuse_h(policy: BoundPolicy) -> Iterable[str]:
     for family in policy.families:
         if isinstance(family, BoundCoherence) and family.limits_private:
             yield (
-                "this method cannot limit how many of those who match share a private item (h "
-                "below 100); greedy can"
+                f"{policy.algorithm} cannot limit how many of those who match share a private item "
+                "(h below 100); greedy can"
             )
 
 
@@ -37,16 +37,23 @@ class Method:
     run : the algorithm
     problems : what of a policy the method cannot honour, in words for the user; a method that
         cannot meet a policy must say so before it starts
+    advice : what may help when it takes more suppression than allowed
     """
 
     run: Callable[..., Outcome]
     problems: Callable[[BoundPolicy], Iterable[str]] = _refuse_h
+    advice: str = "a larger s, a smaller k, or other utility sets may help"
 
 
 ALGORITHMS = {
     "apriori": Method(apriori, problems),
     "coat": Method(coat),
-    "greedy": Method(greedy, greedy_problems),
+    "greedy": Method(
+        greedy,
+        greedy_problems,
+        "greedy only suppresses: a larger s (100 allows anything), a smaller k or p, fewer public "
+        "items, or a method that merges, such as coat, may help",
+    ),
     "pcta": Method(pcta),
 }
 
