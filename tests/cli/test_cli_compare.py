@@ -10,7 +10,7 @@ import pytest
 from cli.command import Desk, words
 
 ROWS = "".join(f"{a} {b}\n" for a in "abcd" for b in "aabbcde")
-FIELD = "compare d.dat -k 3 --km 2 --algorithms coat,pcta --sweep k=2,3 --query-sizes 1 -o out"
+FIELD = "compare d.dat -k 3 --km 2 --algorithms coat,pcta --sweep k=2,3 --q 1 -o out"
 
 
 @pytest.fixture
@@ -34,6 +34,11 @@ def test_files_and_table(busy: Desk) -> None:
     ]
     assert {row["status"] for row in rows} == {"met"}
     assert {"avg_re_q1", "avg_re_own"} <= set(rows[0])
+
+
+def test_own_queries_instead_of_drawn_ones(busy: Desk) -> None:
+    done = busy.run(*words("compare d.dat -k 3 --km 2 --queries queries.txt -o out --json"))
+    assert [name for name in done.json["rows"][0] if name.startswith("avg_re")] == ["avg_re_own"]
 
 
 def test_json(busy: Desk) -> None:
@@ -62,12 +67,12 @@ def test_policy_files(busy: Desk) -> None:
     [
         ("--sweep q=1", "expected k=…, m=…, s=… or policy=…"),
         ("--sweep k=", "expected k=…, m=…, s=… or policy=…"),
-        ("--sweep k=2,two", "'two' is not a number"),
-        ("--query-sizes one", "'one' is not a number"),
+        ("--sweep k=2,two", "expected numbers"),
+        ("--q one", "expected sizes such as 1,2,3"),
         ("--algorithms coat,caot", "no algorithm 'caot'"),
         ("--sweep k=0", "k must be a whole number of at least 1"),
         ("--sweep s=200", "percentage from 0 to 100"),
-        ("--query-sizes 9", "9"),
+        ("--q 9", "9"),
         ("--queries nothing.txt", "nothing.txt"),
         ("--sweep policy=missing.toml", "missing.toml"),
     ],

@@ -234,12 +234,8 @@ def test_lines_are_labelled_directly_and_apart(tmp_path: Path) -> None:
 
 
 def test_scales() -> None:
-    wide = Panel(
-        {"coat": [Point(1, 1.0), Point(10, 5.0), Point(100, 500.0)]}, "", "k", "AvgRE", log_y=True
-    )
-    narrow = Panel(
-        {"coat": [Point("PP1", 1.0), Point("PP2", 2.0)]}, "", "policy", "AvgRE", log_y=True
-    )
+    wide = [Point(1, 1.0), Point(10, 5.0), Point(100, 500.0)]
+    narrow = [Point("PP1", 1.0), Point("PP2", 2.0)]
     figure = draw([Panel({"coat": line}, "", "x", "y", log_y=True) for line in (wide, narrow)])
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
     assert [axes.get_xscale() for axes in figure.axes] == ["log", "linear"]

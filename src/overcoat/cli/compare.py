@@ -15,6 +15,8 @@ from overcoat.cli.options import (
     policy_options,
     quiet_option,
     read_data,
+    set_separator,
+    workload_options,
 )
 from overcoat.cli.output import print_json, say_unless_quiet
 from overcoat.cli.progress import progress
@@ -39,28 +41,7 @@ _NUMBERS = {"k": int, "m": int, "s": float}
     help="Try several values of k, m or s, or several policy files: policy=A.toml,B.toml. "
     "The first sweep is the x axis of the plots.",
 )
-@click.option("--queries", type=FILE, metavar="FILE", help="Queries of your own, one set a line.")
-@click.option(
-    "--query-sizes",
-    metavar="Q,Q,…",
-    help="Draw a workload of queries with so many items, for each Q. Default: 1,2,3.",
-)
-@click.option("--n-queries", default=1000, show_default=True, metavar="N", help="Queries to draw.")
-@click.option("--seed", default=0, show_default=True, metavar="SEED", help="Which ones to draw.")
-@click.option(
-    "--among",
-    type=click.Choice(["all", "generalized"]),
-    default="all",
-    show_default=True,
-    help="Draw from all items, or from those that at least one of the runs generalizes.",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["items", "occurrences"]),
-    default="items",
-    show_default=True,
-    help="Draw uniformly over items, or as often as they occur.",
-)
+@workload_options
 @click.option(
     "-o",
     "--output",
@@ -78,7 +59,7 @@ def compare(
     algorithms: str | None,
     sweep: tuple[str, ...],
     queries: str | None,
-    query_sizes: str | None,
+    sizes: list[int] | None,
     n_queries: int,
     seed: int,
     among: Any,
@@ -115,9 +96,6 @@ def compare(
     if files is not None and policy["policy"] is not None:
         raise click.UsageError("--policy and --sweep policy=… both name policy files")
     chosen = [name for name in (algorithms or "").split(",") if name]
-    q = None
-    if query_sizes is not None:
-        q = [_number("--query-sizes", int, text) for text in query_sizes.split(",")]
     with progress(quiet=quiet) as tell:
         if "k" in sweeps and policy["k"] is None:
             policy["k"] = sweeps["k"][0]
@@ -139,12 +117,16 @@ def compare(
         settings = vary(base, **sweeps)
         tell("read", 0)
         transactions = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
-        own = {} if queries is None else {"own": Workload.read(queries, transactions)}
+        own = (
+            {}
+            if queries is None
+            else {"own": Workload.read(queries, transactions, sep=set_separator(sep))}
+        )
         folder = Path(output)
         found = run_field(
             transactions,
             settings,
-            q=q,
+            q=[] if own and sizes is None else sizes,
             n_queries=n_queries,
             seed=seed,
             among=among,
@@ -182,11 +164,7 @@ def _parse_sweep(text: str) -> tuple[str, list[Any]]:
         )
     if name == "policy":
         return name, parts
-    return name, [_number(f"--sweep {name}", _NUMBERS[name], part) for part in parts]
-
-
-def _number(option: str, kind: Any, text: str) -> Any:
     try:
-        return kind(text)
+        return name, [_NUMBERS[name](part) for part in parts]
     except ValueError:
-        raise click.UsageError(f"{option}: {text!r} is not a number it can take") from None
+        raise click.UsageError(f"--sweep {text}: expected numbers") from None

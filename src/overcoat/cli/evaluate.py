@@ -15,6 +15,7 @@ from overcoat.cli.options import (
     quiet_option,
     read_data,
     set_separator,
+    workload_options,
 )
 from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
 from overcoat.cli.progress import progress
@@ -22,65 +23,12 @@ from overcoat.cli.progress import progress
 __all__ = ["evaluate"]
 
 
-def _sizes(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> list[int] | None:
-    if value is None:
-        return None
-    try:
-        return [int(size) for size in value.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
-
-
 @click.command()
 @click.argument("data", type=FILE, metavar="DATA")
 @click.argument("released", type=FILE, metavar="RELEASED")
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
 @cost_options
-@click.option(
-    "--queries",
-    type=FILE,
-    metavar="FILE",
-    help="Ask these queries, one set of items a line, instead of drawing some.",
-)
-@click.option(
-    "--q",
-    "sizes",
-    callback=_sizes,
-    metavar="SIZES",
-    help="Draw queries of so many items. Default: 1,2,3, as far as transactions have them.",
-)
-@click.option(
-    "--n-queries",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="How many queries to draw of each size.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="SEED",
-    help="Of the draws.",
-)
-@click.option(
-    "--among",
-    type=click.Choice(["all", "generalized"]),
-    default="all",
-    show_default=True,
-    help="Draw queries over all items, or over those in groups of two or more.",
-)
-@click.option(
-    "--by",
-    type=click.Choice(["items", "occurrences"]),
-    default="items",
-    show_default=True,
-    help="Draw rare and common items alike, or items as often as they occur.",
-)
+@workload_options
 @click.option(
     "--min-support",
     type=float,

@@ -18,9 +18,10 @@ from overcoat.data.io import Staging, read
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
 from overcoat.measures.changes import count_changes
+from overcoat.measures.groups import generalized_items
 from overcoat.measures.loss import measure_loss
 from overcoat.measures.ncp import measure_ncp
-from overcoat.measures.queries import Workload, answer, draw_workload, largest_query
+from overcoat.measures.queries import Workload, answer, draw_workloads
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,10 +106,8 @@ def compare(
     sizes = None if q is None else list(q)
 
     def draw(mask: NDArray[np.bool_] | None) -> dict[str, Workload]:
-        return {
-            f"q{size}": draw_workload(data, size, n_queries, seed=seed, among=mask, by=by)
-            for size in sizes or range(1, min(3, largest_query(data, mask)) + 1)
-        }
+        found = draw_workloads(data, sizes, n_queries, seed, mask, by)
+        return {f"q{len(next(iter(workload)))}": workload for workload in found}
 
     drawn = draw(None) if among == "all" else {}  # what cannot be asked is told before the work
     folder = None if folder is None else Path(folder)
@@ -129,10 +128,11 @@ def compare(
 
 
 def _generalized(data: Transactions, runs: Iterable[Run]) -> NDArray[np.bool_]:
+    """Return which items at least one of the runs generalizes."""
     mask = np.zeros(data.n_items, bool)
     for run in runs:
-        for group in () if run.mapping is None else run.mapping.merged:
-            mask[[data.vocabulary.code(item) for item in group]] = True
+        if run.mapping is not None:
+            mask |= generalized_items(data.vocabulary, run.mapping)
     return mask
 
 
