@@ -187,7 +187,11 @@ cdef class _Search:
                 if memcmp(here, other, (size - 1) * sizeof(int32_t)):
                     break
                 item = other[size - 1]
-                if self.support[item] == 0 or not self.parts_are_sound(of, here, item):
+                if self.support[item] == 0:
+                    continue
+                if last and self.support[item] >= self.k and not self.limits_private:
+                    continue  # no mole, and nothing to come
+                if not self.parts_are_sound(of, here, item):
                     continue
                 if self.support[item] < self.k:
                     moles.add(here, item)
