@@ -141,3 +141,32 @@ def test_apply_when_the_policy_no_longer_holds(released: Desk, earlier: bool) ->
     assert content["exit_code"] == 4
     assert any(label in violation["itemset"] for violation in content["violations"])
     assert released.files() == before
+
+
+def test_private_items(desk: Desk) -> None:
+    """Two of six with a have x, and all of those with b; so b has to go unless h is 100."""
+    desk.write({"p.dat": "a b x\na b x\na\na\ny a\ny a\n", "private.txt": "x\n"})
+    private = words("-k 2 --km 2 --private private.txt -s 40")
+    run = ("anonymize", "p.dat", *private, *words("--algorithm greedy -o o.dat --mapping map.json"))
+    check = ("verify", "p.dat", "o.dat", "--mapping", "map.json", *private)
+    done = desk.run(*run, "--h", "50")
+    assert done.status == 0, done.err
+    assert "over 3 public items, at most 50 % sharing a private item" in done.err
+    assert "or nobody, at most 50 % of them with the same private item" in done.err
+    assert sorted(desk.lines("o.dat")) == ["a", "a", "a x", "a x", "a y", "a y"]
+    assert desk.run(*check, "--h", "50").status == 0
+
+    # Another h, given to verify or in a policy file, is another promise.
+    done = desk.run(*check, "--h", "33.3")
+    assert done.status == 4
+    assert "of the 6 with {a}, 2 (33.33 %) have the private x, more than h = 33.3 %" in done.err
+    assert "largest k   none" in done.err
+    desk.write({"policy.toml": 'k = 2\nkm = 2\ns = 40\nprivate = ["x"]\nh = 33.3\n'})
+    done = desk.run(*check[:5], "--policy", "policy.toml", "--json")
+    assert (done.status, done.json["largest_k"]) == (4, 0)
+    assert done.json["violations"][0]["itemset"] == ["a"]
+    assert desk.run(*check[:5], *words("--policy policy.toml --h 34")).status == 0
+
+    # Without a limit nothing has to change.
+    assert desk.run(*run).status == 0
+    assert "a b x" in desk.lines("o.dat")
