@@ -56,6 +56,23 @@ def test_figure_2c_through_the_command_line(
     assert published == Counter(frozenset(row.split()) for row in FIG_2C.split("|"))
 
 
+def test_figure_2a() -> None:
+    """Apriori: k = 5, m = 5; every patient has what of the two subtrees they had before."""
+    sample = samples.paper()
+    result = anonymize(
+        sample.transactions(),
+        5,
+        AllItemsets(5),
+        hierarchy=Hierarchy.of(sample.hierarchy),
+        algorithm="apriori",
+    )
+    assert sorted(map("".join, result.mapping.groups.values())) == ["abc", "defgh"]
+    assert result.mapping.suppressed == ()
+    sizes = Counter({len(row): count for row, count in result.released})
+    assert sizes[2] == 7  # all but Anne, Tom and David
+    assert result.verdict.ok
+
+
 @pytest.mark.parametrize("engine", ["compiled", "reference"])
 def test_figure_2b(engine: str) -> None:
     """Greedy, k = 5, p = 5, all items public: only e and f are left."""
@@ -117,6 +134,17 @@ def test_pgen_example() -> None:
 )
 def test_pgen_counts(name: str, count: int) -> None:
     assert len(maximal_infrequent(read(real_data(name)), 5)) == count
+
+
+@pytest.mark.parametrize(("k", "largest", "log2_ul"), [(2, 122, -381), (25, 125, -375)])
+def test_bms1_apriori(k: int, largest: int, log2_ul: int) -> None:
+    """The largest group and the loss are those that another program finds."""
+    data = read(real_data("bms-webview-1.dat"))
+    hierarchy = Hierarchy.balanced(data.vocabulary, 5)
+    result = anonymize(data, k, AllItemsets(2), hierarchy=hierarchy, algorithm="apriori")
+    assert result.verdict.ok
+    assert max(map(len, result.mapping.groups.values())) == largest
+    assert int(result.loss.log2_ul) == log2_ul
 
 
 @pytest.mark.parametrize("k", [2, 5, 10, 25, 50])
