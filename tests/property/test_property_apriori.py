@@ -16,7 +16,7 @@ from overcoat.algorithms.outcome import Outcome
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
 from overcoat.verification import verify
-from strategies import Instance, km_instances, random_km_instance
+from strategies import ROOT, Instance, km_instances, random_km_instance
 
 N_CHUNKS = 20
 CHUNK = 150
@@ -95,3 +95,21 @@ def test_random_instances(chunk: int) -> None:
 @given(km_instances())
 def test_instances_that_hypothesis_finds(instance: Instance) -> None:
     check(instance)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_deeper_hierarchies(seed: int) -> None:
+    """Parts of a subtree have often been generalized when the rest of it is to follow."""
+    rng = random.Random(seed)
+    labels = [str(number) for number in range(16)]
+    turns = {label: [str(rng.randrange(2)) for _ in range(rng.randint(2, 4))] for label in labels}
+    rows = [
+        frozenset(str(min(int(rng.paretovariate(0.6)), 15)) for _ in range(rng.randint(1, 4)))
+        for _ in range(60)
+    ]
+    paths = {
+        label: (ROOT, *("n" + ".".join(way[: n + 1]) for n in range(len(way))), label)
+        for label, way in turns.items()
+    }
+    family: oracle.Family = ("all", 2, None)
+    check(Instance(rows, [family], {}, "together", rng.randint(2, 6), 0, paths))
