@@ -105,6 +105,9 @@ def cases(scale: str, folder: Path, real: Path | None) -> list[Case]:
         for m in (2, 3, 4, 5) if name == REAL[0] else (2, 3):
             words = f"-k 5 --km {m} --hierarchy balanced:5"
             found.append(Case(f"{name}, m = {m}", real / name, tuple(words.split())))
+        for m in (2, 3):
+            words = f"-k 5 --km {m} --hierarchy balanced:5 --algorithm apriori"
+            found.append(Case(f"{name}, Apriori, m = {m}", real / name, tuple(words.split())))
         for k in (5, 50):
             words = f"-k {k} --pgen --hierarchy balanced:5"
             found.append(Case(f"{name}, Pgen, k = {k}", real / name, tuple(words.split())))

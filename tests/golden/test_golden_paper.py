@@ -138,7 +138,7 @@ def test_pgen_counts(name: str, count: int) -> None:
 
 @pytest.mark.parametrize(("k", "largest", "log2_ul"), [(2, 122, -381), (25, 125, -375)])
 def test_bms1_apriori(k: int, largest: int, log2_ul: int) -> None:
-    """The largest group and the loss are those that another program finds."""
+    """The largest group is the one that another program finds; see docs/methods.md."""
     data = read(real_data("bms-webview-1.dat"))
     hierarchy = Hierarchy.balanced(data.vocabulary, 5)
     result = anonymize(data, k, AllItemsets(2), hierarchy=hierarchy, algorithm="apriori")
