@@ -27,6 +27,8 @@ FILES = {
     "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
     "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),
     "policy.toml": "k = 5\nkm = 2\n",
+    "strict.toml": "k = 5\nkm = 2\n",
+    "loose.toml": "k = 2\nkm = 1\n",
 }
 
 

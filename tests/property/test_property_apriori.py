@@ -11,7 +11,7 @@ from bridge import largest_k_of, phi_of, policy_of
 from oracle import definitions as oracle
 from oracle.apriori import apriori as oracle_apriori
 from oracle.apriori import nodes_of
-from overcoat.algorithms.apriori import apriori, problems
+from overcoat.algorithms.apriori import apriori, apriori_problems
 from overcoat.algorithms.outcome import Outcome
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
@@ -30,7 +30,7 @@ def check(instance: Instance) -> str:
     assert paths is not None
     data = Transactions.of(rows)
     policy = policy_of(instance).bind(data)
-    assert not list(problems(policy))
+    assert not list(apriori_problems(policy))
     outcome = apriori(data, policy)
 
     # Both engines take the same steps.

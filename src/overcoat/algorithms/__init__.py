@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from overcoat.algorithms.apriori import apriori, problems
+from overcoat.algorithms.apriori import apriori, apriori_problems
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.greedy import greedy, greedy_problems
 from overcoat.algorithms.outcome import Outcome
@@ -18,14 +18,8 @@ from overcoat.policy.privacy import BoundCoherence
 __all__ = ["ALGORITHMS", "Method", "get_method"]
 
 
-def _refuse_h(policy: BoundPolicy) -> Iterable[str]:
-    """Say that a method looks at how many people match, not at what they have in common."""
-    for family in policy.families:
-        if isinstance(family, BoundCoherence) and family.limits_private:
-            yield (
-                f"{policy.algorithm} cannot limit how many of those who match share a private item "
-                "(h below 100); greedy can"
-            )
+def _none(policy: BoundPolicy) -> Iterable[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +29,36 @@ class Method:
     Attributes
     ----------
     run : the algorithm
-    problems : what of a policy the method cannot honour, in words for the user; a method that
-        cannot meet a policy must say so before it starts
+    own_problems : what of a policy the method cannot honour, in words for the user
+    limits_private : whether it can also limit how many of those who match share a private item
     advice : what may help when it takes more suppression than allowed
     """
 
     run: Callable[..., Outcome]
-    problems: Callable[[BoundPolicy], Iterable[str]] = _refuse_h
+    own_problems: Callable[[BoundPolicy], Iterable[str]] = _none
+    limits_private: bool = False
     advice: str = "a larger s, a smaller k, or other utility sets may help"
+
+    def problems(self, policy: BoundPolicy) -> Iterator[str]:
+        """Say what of a policy the method cannot honour: before it starts, not after."""
+        for family in policy.families:
+            limited = isinstance(family, BoundCoherence) and family.limits_private
+            if limited and not self.limits_private:
+                yield (
+                    f"{policy.algorithm} cannot limit how many of those who match share a private "
+                    "item (h below 100); greedy can"
+                )
+        yield from self.own_problems(policy)
 
 
 ALGORITHMS = {
-    "apriori": Method(apriori, problems),
+    "apriori": Method(apriori, apriori_problems),
     "coat": Method(coat),
     "greedy": Method(
         greedy,
         greedy_problems,
-        "greedy only suppresses: a larger s (100 allows anything), a smaller k or p, fewer public "
+        limits_private=True,
+        advice="greedy only suppresses: a larger s (100 allows anything), a smaller k or p, fewer public "
         "items, or a method that merges, such as coat, may help",
     ),
     "pcta": Method(pcta),

@@ -21,12 +21,12 @@ from overcoat.kernels.reference import CountTree
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets
 
-__all__ = ["apriori", "problems"]
+__all__ = ["apriori", "apriori_problems"]
 
 ROOT = 0
 
 
-def problems(policy: BoundPolicy) -> Iterator[str]:
+def apriori_problems(policy: BoundPolicy) -> Iterator[str]:
     """Say what of a policy Apriori cannot honour."""
     if policy.hierarchy is None:
         yield (
@@ -60,7 +60,7 @@ def apriori(
 ) -> Outcome:
     """Move the cut up where that costs least, until no set of up to m nodes is rare.
 
-    Parameters as for `coat.coat`; the policy must have no `problems`.
+    Parameters as for `coat.coat`; the policy must have no `apriori_problems`.
 
     >>> from overcoat.policy.hierarchy import Hierarchy
     >>> from overcoat.policy.policy import Policy
