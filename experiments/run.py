@@ -58,7 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         claims += [{"experiment": experiment.name, **_shown(claim)} for claim in found.claims]
         sys.stdout.write(sections[-1] + "\n")
         sys.stdout.flush()
-        (options.out / f"{experiment.name}.md").write_text(sections[-1], encoding="utf-8")
     if options.page is not None:
         options.page.write_text(page(claims, sections, options.out, options.page), encoding="utf-8")
 

@@ -58,8 +58,8 @@ ALGORITHMS = {
         greedy,
         greedy_problems,
         limits_private=True,
-        advice="greedy only suppresses: a larger s (100 allows anything), a smaller k or p, fewer public "
-        "items, or a method that merges, such as coat, may help",
+        advice="greedy only suppresses: a larger s (100 allows anything), a smaller k or p, fewer "
+        "public items, or a method that merges, such as coat, may help",
     ),
     "pcta": Method(pcta),
 }
