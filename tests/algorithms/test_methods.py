@@ -14,7 +14,7 @@ ROWS = [{"a", "x"}, {"a", "b"}, {"b", "x"}, {"a", "b", "c"}, {"c"}]
 def test_shares_of_private_items_are_limited_or_refused(name: str) -> None:
     policy = oc.Policy(
         2,
-        oc.Coherence(2, private=["x"], h=40),
+        (oc.Coherence(2, private=["x"], h=40),),
         max_suppressed=100,
         hierarchy=oc.Hierarchy.balanced("abcx", 2),
         algorithm=name,
@@ -30,7 +30,7 @@ def test_shares_of_private_items_are_limited_or_refused(name: str) -> None:
 def test_private_items_without_a_limit_are_for_everyone(name: str) -> None:
     policy = oc.Policy(
         2,
-        oc.Coherence(2, private=["x"]),
+        (oc.Coherence(2, private=["x"]),),
         max_suppressed=100,
         hierarchy=oc.Hierarchy.balanced("abcx", 2),
         algorithm=name,

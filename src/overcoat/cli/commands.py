@@ -9,13 +9,13 @@ import click
 
 from overcoat.cli.options import (
     FILE,
+    Source,
     data_options,
     json_option,
     make_policy,
     output_options,
     policy_options,
     quiet_option,
-    read_data,
 )
 from overcoat.cli.output import check_outputs, print_json, print_text, say_unless_quiet
 from overcoat.cli.progress import progress
@@ -99,11 +99,7 @@ def _publish(
     as_json: bool,
     quiet: bool,
     use: str | None,
-    id_: str | None,
-    item: str | None,
-    items: str | None,
-    sep: str | None,
-    header: bool,
+    source: Source,
     **policy: Any,
 ) -> None:
     from overcoat.data.io import output_layout
@@ -117,13 +113,11 @@ def _publish(
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
-        chosen = make_policy(sep=sep, **policy)
+        chosen = make_policy(source, **policy)
         check_outputs([data, use, *chosen.files], output, mapping, as_json=as_json)
         stored = None if use is None else Mapping.read(use)
         tell("read", 0)
-        transactions = read_data(
-            data, id_=id_, item=item, items=items, sep=sep, header=header, keep_order=keep_order
-        )
+        transactions = source.read(data, keep_order=keep_order)
         output_layout(output, transactions.layout, to)  # or it would fail after all the work
         reading = time.perf_counter() - began
         if stored is None:
@@ -173,11 +167,7 @@ def verify(
     to: str | None,
     as_json: bool,
     quiet: bool,
-    id_: str | None,
-    item: str | None,
-    items: str | None,
-    sep: str | None,
-    header: bool,
+    source: Source,
     **policy: Any,
 ) -> int:
     """Say whether a release satisfies its policy; list every violation.
@@ -199,9 +189,9 @@ def verify(
 
     with progress(quiet=quiet) as tell:
         stored = Mapping.read(mapping)
-        chosen = knowing(make_policy(sep=sep, **policy), stored)
+        chosen = knowing(make_policy(source, **policy), stored)
         tell("read", 0)
-        original = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
+        original = source.read(data)
         copy = read_as(released, output_layout(released, original.layout, to))
         tell("policy", 0)
         bound = chosen.bind(original)
@@ -230,7 +220,7 @@ def verify(
 @data_options
 @json_option
 @quiet_option
-def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: Any) -> None:
+def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, source: Source) -> None:
     """Write the itemsets that protect every part of every transaction.
 
     These are the maximal itemsets that fewer than K transactions hold (the paper's Pgen). The file
@@ -246,7 +236,7 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, **options: 
     began = time.perf_counter()
     with progress(quiet=quiet) as tell:
         tell("read", 0)
-        transactions = read_data(data, **options)
+        transactions = source.read(data)
         tell("policy", 0)
         n_itemsets = write_pgen(transactions, k, output)
     if as_json:

@@ -9,13 +9,12 @@ import click
 
 from overcoat.cli.options import (
     FILE,
+    Source,
     data_options,
     json_option,
     make_policy,
     policy_options,
     quiet_option,
-    read_data,
-    set_separator,
     workload_options,
 )
 from overcoat.cli.output import print_json, say_unless_quiet
@@ -67,11 +66,7 @@ def compare(
     output: str,
     as_json: bool,
     quiet: bool,
-    id_: str | None,
-    item: str | None,
-    items: str | None,
-    sep: str | None,
-    header: bool,
+    source: Source,
     **policy: Any,
 ) -> None:
     """Show what several methods, or several values of k, m or s, would cost.
@@ -102,11 +97,10 @@ def compare(
         if "m" in sweeps and policy["km"] is None:
             policy["km"] = sweeps["m"][0]
         if files is None:
-            base: Any = make_policy(sep=sep, **policy)
+            base: Any = make_policy(source, **policy)
         else:
             base = {
-                Path(file).stem: make_policy(sep=sep, **{**policy, "policy": file})
-                for file in files
+                Path(file).stem: make_policy(source, **{**policy, "policy": file}) for file in files
             }
         if not chosen and policy["algorithm"] is None:
             chosen = ["coat", "pcta"]
@@ -116,11 +110,11 @@ def compare(
             sweeps = {**sweeps, "algorithm": chosen}
         settings = vary(base, **sweeps)
         tell("read", 0)
-        transactions = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
+        transactions = source.read(data)
         own = (
             {}
             if queries is None
-            else {"own": Workload.read(queries, transactions, sep=set_separator(sep))}
+            else {"own": Workload.read(queries, transactions, sep=source.set_sep)}
         )
         folder = Path(output)
         found = run_field(

@@ -8,13 +8,12 @@ import click
 
 from overcoat.cli.options import (
     FILE,
+    Source,
     cost_options,
     data_options,
     json_option,
     make_policy,
     quiet_option,
-    read_data,
-    set_separator,
     workload_options,
 )
 from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
@@ -84,11 +83,7 @@ def evaluate(
     to: str | None,
     as_json: bool,
     quiet: bool,
-    id_: str | None,
-    item: str | None,
-    items: str | None,
-    sep: str | None,
-    header: bool,
+    source: Source,
     **costs: Any,
 ) -> None:
     """Measure what a release costs: what changed, and how wrong counts from it are.
@@ -112,18 +107,18 @@ def evaluate(
     from overcoat.report.json import evaluation_to_json
 
     with progress(quiet=quiet) as tell:
-        chosen = make_policy(sep=sep, cost_only=True, **costs)
+        chosen = make_policy(source, cost_only=True, **costs)
         inputs = [data, released, mapping, queries, *chosen.files]
         check_outputs(inputs, output, as_json=as_json)
         stored = Mapping.read(mapping)
         tell("read", 0)
-        original = read_data(data, id_=id_, item=item, items=items, sep=sep, header=header)
+        original = source.read(data)
         copy = read_as(released, output_layout(released, original.layout, to))
         tell("queries", 0)
         workloads = []
         if queries is not None:
             known = {*chosen.known, *stored.vocabulary}
-            own = Workload.read(queries, original, sep=set_separator(sep), known=known)
+            own = Workload.read(queries, original, sep=source.set_sep, known=known)
             workloads.append(own)
         if queries is None or sizes is not None:
             mask = generalized_items(original.vocabulary, stored) if among != "all" else None

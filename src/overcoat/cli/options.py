@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from overcoat.policy.policy import Policy
 
 __all__ = [
+    "Source",
     "cost_options",
     "data_options",
     "json_option",
@@ -20,10 +22,39 @@ __all__ = [
     "output_options",
     "policy_options",
     "quiet_option",
-    "read_data",
-    "set_separator",
     "workload_options",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """How the data are to be read, as the user says it."""
+
+    id: str | None
+    item: str | None
+    items: str | None
+    sep: str | None
+    header: bool
+
+    def read(self, data: str, *, keep_order: bool = False) -> Transactions:
+        """Read the data a command was given."""
+        from overcoat.data.io import read
+
+        return read(
+            data,
+            id=self.id,
+            item=self.item,
+            items=self.items,
+            sep=_separator(self.sep),
+            header=self.header,
+            keep_order=keep_order,
+        )
+
+    @property
+    def set_sep(self) -> str | None:
+        """What splits the items of a set file: as the user says, or "", as in the data."""
+        return "" if self.sep is None else _separator(self.sep)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,7 +70,7 @@ def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-data_options = _together(
+_data_options = _together(
     [
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option("--item", metavar="COLUMN", help="Long table: the item's column."),
@@ -53,6 +84,24 @@ data_options = _together(
         click.option("--header", is_flag=True, help="The basket file starts with a header line."),
     ]
 )
+
+
+def data_options(function: F) -> F:
+    """Add the options that say how data are to be read; the command gets them as `source`."""
+
+    @wraps(function)
+    def gathered(
+        id_: str | None,
+        item: str | None,
+        items: str | None,
+        sep: str | None,
+        header: bool,
+        **others: Any,
+    ) -> Any:
+        return function(source=Source(id_, item, items, sep, header), **others)
+
+    return _data_options(cast(F, gathered))
+
 
 # What tells the cost of a release: `evaluate` takes these and no more of a policy.
 _COSTS = {
@@ -257,32 +306,8 @@ workload_options = _together(
 )
 
 
-def read_data(
-    data: str,
-    *,
-    id_: str | None,
-    item: str | None,
-    items: str | None,
-    sep: str | None,
-    header: bool,
-    keep_order: bool = False,
-) -> Transactions:
-    """Read the data a command was given."""
-    from overcoat.data.io import read
-
-    return read(
-        data,
-        id=id_,
-        item=item,
-        items=items,
-        sep=_separator(sep),
-        header=header,
-        keep_order=keep_order,
-    )
-
-
 def make_policy(
-    policy: str | None, sep: str | None, *, cost_only: bool = False, **options: Any
+    source: Source, *, policy: str | None, cost_only: bool = False, **options: Any
 ) -> Policy:
     """Build the policy from the options and the file; the options win."""
     from overcoat.policy import config
@@ -290,13 +315,8 @@ def make_policy(
     options["privacy"] = options.get("privacy") or None
     settings = config.read_settings(policy) if policy is not None else {}
     settings |= {key: value for key, value in options.items() if value is not None}
-    made = config.make_policy(settings, sep=set_separator(sep), privacy=not cost_only)
+    made = config.make_policy(settings, sep=source.set_sep, privacy=not cost_only)
     return replace(made, files=(*made.files, policy)) if policy is not None else made
-
-
-def set_separator(sep: str | None) -> str | None:
-    """Return what splits the items of a set file: as the user says, or "", as in the data."""
-    return "" if sep is None else _separator(sep)
 
 
 def _separator(sep: str | None) -> str | None:
