@@ -109,6 +109,7 @@ def case_study(materials: Materials) -> Findings:
             for workload, title in (("W1", "W1"), ("q2", "W2"))
         ),
         claims=tuple(_claims(rows)),
+        columns=2,
         remarks="Where itemsets are *stuck*, patients with a rare combination of disorders stand "
         "out even if nothing but the disorders is published: no method that keeps 20 disorders "
         "apart can meet the policy without suppression. So it depends on the disorders: with rare "

@@ -45,7 +45,7 @@ class Findings:
     title : what was examined
     setup : how, in a sentence or two
     rows : the table
-    panels : the figure
+    panels, columns : the figure, so many panels side by side
     claims : of the paper
     remarks : what else a reader must know
     """
@@ -56,6 +56,7 @@ class Findings:
     panels: tuple[Panel, ...]
     claims: tuple[Claim, ...]
     remarks: str = ""
+    columns: int = 3
 
 
 @dataclass(frozen=True)

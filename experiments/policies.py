@@ -65,6 +65,7 @@ def some_items(materials: Materials) -> Findings:
             ),
             _strictness_claim(rows),
         ),
+        columns=2,
     )
 
 

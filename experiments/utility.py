@@ -117,6 +117,7 @@ def utility_policies(materials: Materials) -> Findings:
                 max(errors) <= 1.5 * min(errors),
             ),
         ),
+        columns=2,
         remarks="Where sets are *stuck*, no method could meet the policy by merging within the "
         "blocks: suppression is unavoidable, and how much depends on which items share a block. "
         "Our blocks are consecutive numbers, because the paper's hierarchy is not public. Its "

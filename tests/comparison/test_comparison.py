@@ -238,6 +238,7 @@ def test_scales() -> None:
     narrow = [Point("PP1", 1.0), Point("PP2", 2.0)]
     figure = draw([Panel({"coat": line}, "", "x", "y", log_y=True) for line in (wide, narrow)])
     assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["y (log scale)", "y"]
     assert [axes.get_xscale() for axes in figure.axes] == ["log", "linear"]
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["PP1", "PP2"]
 

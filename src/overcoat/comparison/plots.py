@@ -84,7 +84,7 @@ def draw(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
         raise OvercoatError("plots need matplotlib: pip install 'overcoat[plots]'") from None
 
     layout = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.08)  # inches
-    columns = 2 if len(panels) == 4 else min(columns, len(panels))
+    columns = min(columns, len(panels))
     n_lines = math.ceil(len(panels) / columns)
     figure = Figure(figsize=(4.2 * columns, 3.1 * n_lines), layout=layout)
     FigureCanvasAgg(figure)
@@ -129,14 +129,15 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         axes.set_xscale("log")
     if panel.log_y and values and min(values) > 0 and max(values) >= 5 * min(values):
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        narrow = max(values) < 200 * min(values)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     elif values and min(values) >= 0:
         axes.set_ylim(0, 1.08 * max(values) or 1)
     axes.set_xticks(list(position.values()), [_tick(x) for x in xs])
     axes.minorticks_off()
     axes.set_xlabel(panel.x)
-    axes.set_ylabel(panel.y)
+    axes.set_ylabel(f"{panel.y} (log scale)" if axes.get_yscale() == "log" else panel.y)
     axes.set_title(panel.title, fontsize=10, loc="left")
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
