@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from overcoat.data import compiled, reference
+from overcoat.data import baskets as compiled_baskets
+from overcoat.data import reference
+from overcoat.data import rows as compiled_rows
 
 rows_of_codes = st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=40)
 
@@ -22,22 +24,27 @@ def same(one: tuple[object, ...], other: tuple[object, ...]) -> None:
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
-@given(rows_of_codes, st.booleans())
-def test_canonical_rows(rows: list[list[int]], wide: bool) -> None:
-    """Also with codes beyond 16 bits, which are packed otherwise."""
+@given(rows_of_codes, st.booleans(), st.sampled_from([0, 1 << 16]))
+def test_canonical_rows(rows: list[list[int]], wide: bool, many: int) -> None:
+    """Also with codes beyond 16 bits, which are packed otherwise, and on two threads."""
     if wide:
         rows = [[code * 70_000 for code in row] for row in rows]
     offsets, codes = arrays(rows)
     counts = np.arange(1, len(rows) + 1)
-    same(
-        compiled.canonical_rows(offsets, codes, counts),
-        reference.canonical_rows(offsets, codes, counts),
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_rows, "MANY_ROWS", many)
+        found = compiled_rows.canonical_rows(offsets, codes, counts)
+    same(found, reference.canonical_rows(offsets, codes, counts))
 
 
-@pytest.mark.parametrize("n_codes", [3, 400, 200_000])
-def test_many_canonical_rows(n_codes: int) -> None:
-    """Enough rows for every way of sorting: radix, quicksort, insertion; long and equal ones."""
+@pytest.mark.parametrize("n_codes", [1, 3, 400, 200_000])
+@pytest.mark.parametrize("many", [1, 1 << 16])
+def test_many_canonical_rows(n_codes: int, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Enough rows for every way of sorting: radix, quicksort, insertion; long and equal ones.
+
+    On two threads or on one.
+    """
+    monkeypatch.setattr(compiled_rows, "MANY_ROWS", many)
     rng = random.Random(n_codes)
     rows = [
         [rng.randrange(n_codes) for _ in range(rng.choice([0, 1, 2, 5, 9, 70]))]
@@ -47,7 +54,7 @@ def test_many_canonical_rows(n_codes: int) -> None:
     offsets, codes = arrays(rows)
     counts = np.ones(len(rows), np.int64)
     same(
-        compiled.canonical_rows(offsets, codes, counts),
+        compiled_rows.canonical_rows(offsets, codes, counts),
         reference.canonical_rows(offsets, codes, counts),
     )
 
@@ -63,7 +70,7 @@ text = st.lists(
 @settings(max_examples=1000, deadline=None, derandomize=True)
 @given(st.lists(text, max_size=3), st.sampled_from([None, b",", b"\t", b"|", b" "]))
 def test_tokenizers(blocks: list[bytes], sep: bytes | None) -> None:
-    fast, slow = compiled.Tokenizer(sep), reference.Tokenizer(sep)
+    fast, slow = compiled_baskets.Tokenizer(sep), reference.Tokenizer(sep)
     for block in blocks:
         *found, new = fast.feed(block)
         *expected, expected_new = slow.feed(block)
@@ -74,7 +81,7 @@ def test_tokenizers(blocks: list[bytes], sep: bytes | None) -> None:
 def test_a_tokenizer_remembers_many_labels() -> None:
     words = [f"{i * 7919 % 100_003:x}".encode() for i in range(50_000)]
     block = b"\n".join(words)
-    fast, slow = compiled.Tokenizer(None), reference.Tokenizer(None)
+    fast, slow = compiled_baskets.Tokenizer(None), reference.Tokenizer(None)
     for _ in range(2):
         *found, new = fast.feed(block)
         *expected, expected_new = slow.feed(block)
@@ -89,9 +96,9 @@ def test_formatters(rows: list[list[int]], sep: bytes, data: st.DataObject) -> N
     labels = [b"", b"x", b"long label", "é".encode(), b"4", b"5", b"6"]
     chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=50)) if rows else []
     picked = np.array(chosen, np.int64)
-    assert compiled.format_rows(offsets, codes, picked, labels, sep) == reference.format_rows(
+    assert compiled_baskets.format_rows(
         offsets, codes, picked, labels, sep
-    )
+    ) == reference.format_rows(offsets, codes, picked, labels, sep)
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
@@ -101,7 +108,7 @@ def test_contained_rows(rows: list[list[int]], spread: int) -> None:
     offsets, codes = arrays([[code * spread for code in row] for row in rows])
     offsets, codes, _, _ = reference.canonical_rows(offsets, codes, np.ones(len(rows), np.int64))
     assert np.array_equal(
-        compiled.contained_rows(offsets, codes), reference.contained_rows(offsets, codes)
+        compiled_rows.contained_rows(offsets, codes), reference.contained_rows(offsets, codes)
     )
 
 
@@ -109,4 +116,6 @@ def test_contained_rows(rows: list[list[int]], spread: int) -> None:
 @given(rows_of_codes)
 def test_item_supports(rows: list[list[int]]) -> None:
     arguments = (*arrays(rows), np.arange(len(rows)), 8)
-    assert np.array_equal(compiled.item_supports(*arguments), reference.item_supports(*arguments))
+    assert np.array_equal(
+        compiled_rows.item_supports(*arguments), reference.item_supports(*arguments)
+    )

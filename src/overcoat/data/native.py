@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 try:
-    from overcoat.data.compiled import (
-        Tokenizer,
-        canonical_rows,
-        contained_rows,
-        format_rows,
-        item_supports,
-    )
+    from overcoat.data.baskets import Tokenizer, format_rows
+    from overcoat.data.rows import canonical_rows, contained_rows, item_supports
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
     from overcoat.data.reference import (
         Tokenizer,

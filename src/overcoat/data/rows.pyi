@@ -1,5 +1,5 @@
-from overcoat.data.reference import Tokenizer as Tokenizer
 from overcoat.data.reference import canonical_rows as canonical_rows
 from overcoat.data.reference import contained_rows as contained_rows
-from overcoat.data.reference import format_rows as format_rows
 from overcoat.data.reference import item_supports as item_supports
+
+MANY_ROWS: int

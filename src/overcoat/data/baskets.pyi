@@ -1,0 +1,2 @@
+from overcoat.data.reference import Tokenizer as Tokenizer
+from overcoat.data.reference import format_rows as format_rows

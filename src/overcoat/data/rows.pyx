@@ -1,0 +1,367 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""The compiled work on rows; see reference.py for what each function does."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memcpy, memset
+
+MANY_ROWS = 1 << 16  # from here on, two threads sort; the result is the same
+
+
+# -- canonical rows ---------------------------------------------------------------------------
+#
+# Rows are sorted by a few codes at a time, packed into one 64-bit key: four when they fit in 16
+# bits, else two. Rows with equal keys are sorted further by their next codes.
+
+cdef struct Keyed:
+    uint64_t key
+    int64_t row
+
+cdef struct Rows:
+    const int64_t* start
+    const int32_t* length
+    const int32_t* codes
+    int packed       # codes in one key
+    int bits         # of each
+
+
+cdef int compare_keys(const void* one, const void* other) noexcept nogil:
+    cdef uint64_t x = (<Keyed*> one).key, y = (<Keyed*> other).key
+    return (x > y) - (x < y)
+
+
+cdef int compare_rows(Rows* rows, int64_t one, int64_t other, int depth) noexcept nogil:
+    cdef int i, shorter = min(rows.length[one], rows.length[other])
+    cdef const int32_t* x = rows.codes + rows.start[one]
+    cdef const int32_t* y = rows.codes + rows.start[other]
+    for i in range(depth, shorter):
+        if x[i] != y[i]:
+            return -1 if x[i] < y[i] else 1
+    return (rows.length[one] > rows.length[other]) - (rows.length[one] < rows.length[other])
+
+
+cdef uint64_t key_of(Rows* rows, int64_t row, int depth) noexcept nogil:
+    """Pack the next codes, each plus one, so that a row that ends comes first."""
+    cdef uint64_t key = 0
+    cdef int i, at
+    cdef const int32_t* codes = rows.codes + rows.start[row]
+    for i in range(rows.packed):
+        at = depth + i
+        key <<= rows.bits
+        if at < rows.length[row]:
+            key |= <uint64_t> codes[at] + 1
+    return key
+
+
+cdef void radix_sort(Keyed* items, Keyed* spare, int64_t n) noexcept nogil:
+    """Sort by key, eleven bits at a time; a digit that all keys share costs one look."""
+    cdef int64_t counts[2048]
+    cdef int64_t i, total, count
+    cdef int shift
+    cdef Keyed* swap
+    cdef Keyed* home = items
+    for shift in range(0, 64, 11):
+        memset(counts, 0, sizeof(counts))
+        for i in range(n):
+            counts[(items[i].key >> shift) & 2047] += 1
+        if counts[(items[0].key >> shift) & 2047] == n:
+            continue
+        total = 0
+        for i in range(2048):
+            count = counts[i]
+            counts[i] = total
+            total += count
+        for i in range(n):
+            spare[counts[(items[i].key >> shift) & 2047]] = items[i]
+            counts[(items[i].key >> shift) & 2047] += 1
+        swap = items
+        items = spare
+        spare = swap
+    if items != home:
+        memcpy(home, items, n * sizeof(Keyed))
+
+
+cdef void sort_rows(
+    Rows* rows, Keyed* items, Keyed* spare, int64_t n, int depth
+) noexcept nogil:
+    cdef int64_t i, j, start
+    cdef Keyed item
+    cdef uint64_t last = (<uint64_t> 1 << rows.bits) - 1
+    if n <= 16:
+        for i in range(1, n):
+            item = items[i]
+            j = i
+            while j > 0 and compare_rows(rows, items[j - 1].row, item.row, depth) > 0:
+                items[j] = items[j - 1]
+                j -= 1
+            items[j] = item
+        return
+    for i in range(n):
+        items[i].key = key_of(rows, items[i].row, depth)
+    if n < 4096:
+        qsort(items, n, sizeof(Keyed), compare_keys)
+    else:
+        radix_sort(items, spare, n)
+    start = 0
+    for i in range(1, n + 1):
+        if i == n or items[i].key != items[start].key:
+            if i - start > 1 and items[start].key & last:
+                sort_rows(rows, items + start, spare + start, i - start, depth + rows.packed)
+            start = i
+
+
+cdef int compare_codes(const void* one, const void* other) noexcept nogil:
+    cdef int32_t x = (<int32_t*> one)[0], y = (<int32_t*> other)[0]
+    return (x > y) - (x < y)
+
+
+cdef int32_t sort_codes(int32_t* codes, int64_t n) noexcept nogil:
+    """Sort one row in place and drop repetitions; return its new length."""
+    cdef int64_t i, j
+    cdef int32_t code, kept
+    if n > 32:
+        qsort(codes, n, sizeof(int32_t), compare_codes)
+    else:
+        for i in range(1, n):
+            code = codes[i]
+            j = i
+            while j > 0 and codes[j - 1] > code:
+                codes[j] = codes[j - 1]
+                j -= 1
+            codes[j] = code
+    kept = 0
+    for i in range(n):
+        if kept == 0 or codes[i] != codes[kept - 1]:
+            codes[kept] = codes[i]
+            kept += 1
+    return kept
+
+
+cdef class Sorting:
+    """Rows on their way to canonical form. What works on a range of them can run side by side."""
+
+    cdef:
+        const int64_t[::1] start
+        int32_t[::1] codes
+        int32_t[::1] length
+        int64_t n
+        Keyed* items
+        Keyed* spare
+        Rows rows
+
+    def __cinit__(self, offsets, codes, bint overwrite):
+        self.start = np.ascontiguousarray(offsets, np.int64)
+        self.codes = codes if overwrite else np.array(codes, np.int32)
+        self.n = self.start.shape[0] - 1
+        self.length = np.empty(self.n, np.int32)
+        self.items = <Keyed*> malloc(max(self.n, 1) * sizeof(Keyed))
+        self.spare = <Keyed*> malloc(max(self.n, 1) * sizeof(Keyed))
+        if self.items == NULL or self.spare == NULL:
+            raise MemoryError
+        self.rows.start, self.rows.length = &self.start[0], NULL
+        self.rows.codes = &self.codes[0] if self.codes.shape[0] else NULL
+        if self.n:
+            self.rows.length = &self.length[0]
+        fits = not len(codes) or int(np.max(codes)) + 1 < 1 << 16
+        self.rows.packed, self.rows.bits = (4, 16) if fits else (2, 32)
+
+    def __dealloc__(self):
+        free(self.items)
+        free(self.spare)
+
+    def sort_inside(self, int64_t first, int64_t stop):
+        """Sort the codes of each row of a range."""
+        cdef int64_t i
+        with nogil:
+            for i in range(first, stop):
+                self.length[i] = 0
+                if self.start[i + 1] > self.start[i]:
+                    self.length[i] = sort_codes(
+                        &self.codes[self.start[i]], self.start[i + 1] - self.start[i])
+                self.items[i].row = i
+
+    def split(self):
+        """Put rows that come early before those that come late; return how many are early.
+
+        About half of them; early and late rows differ in their first code.
+        """
+        cdef int64_t i, at, late, middle
+        cdef int32_t pivot
+        heads = np.zeros(self.n, np.int64)
+        cdef int64_t[::1] head = heads  # first code plus one, 0 for an empty row
+        with nogil:
+            for i in range(self.n):
+                if self.length[i]:
+                    head[i] = <int64_t> self.codes[self.start[i]] + 1
+        if not self.n:
+            return 0
+        cumulated = np.cumsum(np.bincount(heads))
+        pivot = int(np.searchsorted(cumulated, self.n // 2))
+        middle = int(cumulated[pivot - 1]) if pivot else 0
+        at, late = 0, middle
+        with nogil:
+            for i in range(self.n):
+                if head[i] < pivot:
+                    self.items[at].row = i
+                    at += 1
+                else:
+                    self.items[late].row = i
+                    late += 1
+        return middle
+
+    def sort(self, int64_t first, int64_t stop):
+        """Sort a range of the items by their rows."""
+        with nogil:
+            sort_rows(&self.rows, self.items + first, self.spare + first, stop - first, 0)
+
+
+def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
+    """Bring weighted rows into canonical form; see `overcoat.data.reference`."""
+    cdef:
+        Sorting job = Sorting(offsets, codes, overwrite)
+        const int64_t[::1] weight = np.ascontiguousarray(counts, np.int64)
+        int64_t n = job.n, i, row, last = -1, n_distinct = 0, n_codes = 0
+        int64_t[::1] positions = np.empty(n, np.int64)
+        int64_t[::1] out_offsets = np.empty(n + 1, np.int64)
+        int64_t[::1] out_counts = np.empty(n, np.int64)
+    out_offsets[0] = 0
+    if n < MANY_ROWS:
+        job.sort_inside(0, n)
+        job.sort(0, n)
+    else:
+        side_by_side(job.sort_inside, (0, n // 2), (n // 2, n))
+        middle = job.split()
+        side_by_side(job.sort, (0, middle), (middle, n))
+    with nogil:
+        free(job.spare)
+        job.spare = NULL
+        for i in range(n):
+            row = job.items[i].row
+            if last < 0 or compare_rows(&job.rows, last, row, 0) != 0:
+                out_counts[n_distinct] = 0
+                n_codes += job.length[row]
+                n_distinct += 1
+                out_offsets[n_distinct] = n_codes
+                last = row
+            out_counts[n_distinct - 1] += weight[row]
+            positions[row] = n_distinct - 1
+            job.items[i].key = n_distinct - 1
+    cdef int32_t[::1] out_codes = np.empty(n_codes, np.int32)
+    with nogil:
+        last = -1
+        for i in range(n):
+            if <int64_t> job.items[i].key != last:
+                last = job.items[i].key
+                row = job.items[i].row
+                if job.length[row]:
+                    memcpy(&out_codes[out_offsets[last]], &job.codes[job.start[row]],
+                           job.length[row] * sizeof(int32_t))
+    return (
+        _shrunk(out_offsets, n_distinct + 1),
+        np.asarray(out_codes),
+        _shrunk(out_counts, n_distinct),
+        np.asarray(positions),
+    )
+
+
+def side_by_side(function, *calls):
+    """Call a function with each of some arguments, at the same time."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(len(calls)) as threads:
+        list(threads.map(lambda arguments: function(*arguments), calls))
+
+
+def _shrunk(array, size):
+    """Return the first part of an array, copied if much would be kept for nothing."""
+    part = np.asarray(array)[:size]
+    return part if size > 0.8 * len(array) else part.copy()
+
+
+def item_supports(offsets, codes, counts, int64_t n_items):
+    """Return the support of each item; see `overcoat.data.reference`."""
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        const int64_t[::1] weight = np.ascontiguousarray(counts, np.int64)
+        int64_t[::1] out = np.zeros(n_items, np.int64)
+        int64_t row, j
+    with nogil:
+        for row in range(weight.shape[0]):
+            for j in range(start[row], start[row + 1]):
+                out[items[j]] += weight[row]
+    return np.asarray(out)
+
+
+# -- which rows are contained in others -------------------------------------------------------
+
+def contained_rows(offsets, codes):
+    """Return which of some distinct rows another one contains; see `overcoat.data.reference`.
+
+    A row is compared only with the longer rows that hold its rarest item. Each row carries a
+    64-bit signature, one bit for each item (by its code): most comparisons end there.
+    """
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        int64_t n = start.shape[0] - 1, row, other, j, h, length
+        int64_t n_items = int(np.max(codes, initial=-1)) + 1
+        int64_t[::1] first = np.zeros(n_items + 1, np.int64)
+        int64_t[::1] fill
+        int32_t[::1] holders = np.empty(len(codes), np.int32)
+        uint64_t[::1] signature = np.zeros(n, np.uint64)
+        uint8_t[::1] out = np.zeros(n, np.uint8)
+        int32_t rarest
+    with nogil:
+        for j in range(items.shape[0]):
+            first[items[j] + 1] += 1
+        for j in range(n_items):
+            first[j + 1] += first[j]
+    fill = np.array(first)
+    # Longest rows first in each list: the search ends at rows that are no longer than the row.
+    lengths = np.diff(np.asarray(start))
+    cdef int64_t[::1] order = np.argsort(-lengths, kind="stable").astype(np.int64)
+    with nogil:
+        for h in range(n):
+            row = order[h]
+            for j in range(start[row], start[row + 1]):
+                holders[fill[items[j]]] = <int32_t> row
+                fill[items[j]] += 1
+                signature[row] |= <uint64_t> 1 << (items[j] & 63)
+        for row in range(n):
+            length = start[row + 1] - start[row]
+            if length == 0:
+                out[row] = n > 1
+                continue
+            rarest = items[start[row]]
+            for j in range(start[row], start[row + 1]):
+                if first[items[j] + 1] - first[items[j]] < first[rarest + 1] - first[rarest]:
+                    rarest = items[j]
+            for h in range(first[rarest], first[rarest + 1]):
+                other = holders[h]
+                if start[other + 1] - start[other] <= length:
+                    break
+                if signature[row] & ~signature[other] == 0 and is_subset(
+                    &items[start[row]], length, &items[start[other]],
+                    start[other + 1] - start[other]
+                ):
+                    out[row] = True
+                    break
+    return np.asarray(out).astype(bool)
+
+
+cdef bint is_subset(
+    const int32_t* small, int64_t n_small, const int32_t* large, int64_t n_large
+) noexcept nogil:
+    """Whether an ascending row is contained in another."""
+    cdef int64_t i = 0, j = 0
+    while i < n_small:
+        while j < n_large and large[j] < small[i]:
+            j += 1
+        if j == n_large or large[j] != small[i]:
+            return False
+        i += 1
+    return True
