@@ -15,7 +15,7 @@ help:
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make lint    ruff and mypy only"
 	@echo "make bench   measure speed (SCALE=tiny, small or full; DATA=folder with real data sets)"
-	@echo "make experiments  the paper's experiments (DATA=folder with real data sets, else stand-ins)"
+	@echo "make experiments  the paper's experiments (DATA=folder with real data sets; NAMES= of some)"
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
@@ -39,7 +39,7 @@ bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
 
 experiments: $(INSTALLED)
-	$(BIN)/python -m experiments.run --out $(if $(DATA),docs/experiments --page $(PAGE) --data $(DATA),experiments-out)
+	$(BIN)/python -m experiments.run $(if $(DATA),--data $(DATA) $(if $(NAMES),,--page $(PAGE))) $(NAMES)
 
 format: $(INSTALLED)
 	$(BIN)/ruff check --fix .

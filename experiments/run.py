@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -54,12 +55,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         found = experiment.run(materials)
         svg, _ = save(draw(found.panels, columns=found.columns), options.out, experiment.name)
+        if options.page is not None:
+            figures = options.page.with_suffix("")
+            figures.mkdir(parents=True, exist_ok=True)
+            shutil.copy(svg, figures)
         sections.append(section(experiment.name, found, svg.name))
         claims += [{"experiment": experiment.name, **_shown(claim)} for claim in found.claims]
         sys.stdout.write(sections[-1] + "\n")
         sys.stdout.flush()
     if options.page is not None:
-        options.page.write_text(page(claims, sections, options.out, options.page), encoding="utf-8")
+        options.page.write_text(page(claims, sections, options.page.stem), encoding="utf-8")
 
 
 def section(name: str, found: Findings, figure: str) -> str:
@@ -79,10 +84,8 @@ def _shown(claim: Claim) -> dict[str, str]:
     return {"the paper": claim.paper, "measured": claim.measured, "": f"**{claim.verdict}**"}
 
 
-def page(
-    claims: Sequence[Mapping[str, str]], sections: Sequence[str], folder: Path, target: Path
-) -> str:
-    """Return the page with all sections; figures are looked for in `folder`."""
+def page(claims: Sequence[Mapping[str, str]], sections: Sequence[str], figures: str) -> str:
+    """Return the page with all sections; `figures` is the folder of the figures beside it."""
     head = f"""\
 # The paper's experiments
 
@@ -95,8 +98,7 @@ and UL depend on them. *suppressed %* is of the items, *s* the seconds of findin
 *beyond s*, hollow in the figures, is what could not be published: it would take more suppression
 than s allows.
 """
-    relative = folder.resolve().relative_to(target.resolve().parent)
-    shown = [text.replace("](", f"]({relative.as_posix()}/") for text in sections]
+    shown = [text.replace("](", f"]({figures}/") for text in sections]
     return "\n".join([head, f"## In short\n\n{markdown(claims)}\n", *shown])
 
 

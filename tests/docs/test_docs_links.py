@@ -53,5 +53,7 @@ def test_pictures_are_plain(picture: Path) -> None:
     """A code host shows no scripts, and nothing fetched from elsewhere."""
     for element in ElementTree.parse(picture).iter():
         tag = element.tag.rpartition("}")[2]
-        assert tag not in {"script", "foreignObject", "image", "style"}
-        assert not any(name.endswith("href") or name.startswith("on") for name in element.attrib)
+        assert tag not in {"script", "foreignObject", "image"}
+        for name, value in element.attrib.items():
+            assert not name.startswith("on")
+            assert not name.endswith("href") or value.startswith("#")  # a part of the same picture

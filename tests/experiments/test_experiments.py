@@ -23,7 +23,8 @@ def test_experiment(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "nan" not in printed
     text = (tmp_path / "page.md").read_text()
     assert text.startswith("# The paper's experiments")
-    assert f"](out/{name}.svg)" in text
+    assert f"](page/{name}.svg)" in text
+    assert (tmp_path / "page" / f"{name}.svg").stat().st_size
     assert (tmp_path / "out" / f"{name}.svg").stat().st_size
     assert (tmp_path / "out" / f"{name}.png").stat().st_size
 
@@ -34,16 +35,14 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "no experiment km-over-q; there is km-over-k" in capsys.readouterr().err
 
 
-def test_a_claim_that_fails_is_shown_as_such(tmp_path: Path) -> None:
+def test_a_claim_that_fails_is_shown_as_such() -> None:
     claims = (Claim("up to 9 times", "2 times", holds=False), Claim("none", "none", holds=True))
     found = Findings("title", "setup", ({"k": 2, "AvgRE": 0.5},), (), claims)
     text = section("name", found, "name.svg")
     assert "| up to 9 times | 2 times | **does not hold** |" in text
     assert "| none | none | **holds** |" in text
     assert "| 2 | 0.5 |" in text
-    assert "](figures/name.svg)" in page(
-        [{"claim": "x"}], [text], tmp_path / "figures", tmp_path / "page.md"
-    )
+    assert "](figures/name.svg)" in page([{"claim": "x"}], [text], "figures")
 
 
 def test_times_better_leaves_out_what_has_no_answer() -> None:
