@@ -15,9 +15,9 @@ from typing import Any
 import overcoat as oc
 from experiments.findings import Claim, Findings, table, violated_when_merged_whole
 from experiments.materials import Materials
-from overcoat.comparison.page import show_value
 from overcoat.comparison.plots import Panel, series_of
 from overcoat.comparison.settings import vary
+from overcoat.comparison.text import show_value
 from overcoat.data import samples
 from overcoat.measures.counts import named_counts
 from overcoat.measures.frequent import mine_frequent

@@ -8,8 +8,8 @@ from typing import Any
 
 import overcoat as oc
 from experiments.materials import Materials
-from overcoat.comparison.page import show_value
 from overcoat.comparison.plots import Panel
+from overcoat.comparison.text import show_value
 
 __all__ = [
     "Claim",

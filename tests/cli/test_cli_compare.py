@@ -83,3 +83,47 @@ def test_bad_input(busy: Desk, options: str, message: str) -> None:
     assert done.status == 2
     assert message in done.err
     assert "out/results.csv" not in busy.files()
+
+
+def test_an_input_is_never_overwritten(busy: Desk) -> None:
+    busy.write({"results.csv": ROWS.replace(" ", ",")})
+    done = busy.run(*words("compare results.csv --sep , -k 3 --km 2 -o ."))
+    assert done.status == 2
+    assert "is an input" in done.err
+    assert busy.read("results.csv").decode() == ROWS.replace(" ", ",")
+
+
+def test_a_folder_that_cannot_be_made(busy: Desk) -> None:
+    busy.write({"file": "x"})
+    for folder in ("file", "file/out"):
+        done = busy.run(*words(f"compare d.dat -k 3 --km 2 -o {folder}"))
+        assert done.status == 2
+        assert "folder" in done.err
+
+
+def test_by_default_methods_that_can_take_the_policy(busy: Desk) -> None:
+    busy.write({"u.txt": "a b c d e\n"})
+    base = "compare d.dat -k 3 --km 2 --hierarchy balanced:2 --q 1 -o out --json"
+    for options, expected in (
+        ("", ["coat", "pcta", "apriori"]),
+        ("--pgen", ["coat", "pcta"]),
+        ("--algorithm greedy -s 100", ["greedy"]),
+        ("--algorithms 'pcta, coat,pcta'", ["pcta", "coat"]),
+    ):
+        done = busy.run(*words(f"{base} {options}"))
+        assert [row["algorithm"] for row in done.json["rows"]] == expected
+
+
+def test_an_interruption_tells_what_is_kept(busy: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("overcoat.comparison.compare.run_all", interrupted)
+    done = busy.run(*words(FIELD))
+    assert done.status == 130
+    assert "interrupted; finished runs are kept in out" in done.err
+    assert "nothing was written" not in done.err
+
+
+def test_notes_are_told(busy: Desk) -> None:
+    assert "k = 1 protects nobody" in busy.run(*words("compare d.dat -k 1 --km 2 -o out")).err

@@ -10,7 +10,7 @@ import pytest
 
 import overcoat as oc
 from overcoat.comparison import runs as runs_module
-from overcoat.comparison.page import figures_of, write_page
+from overcoat.comparison.page import figures_of
 from overcoat.comparison.plots import Panel, Point, draw, save, series_of
 from overcoat.comparison.text import comparison_lines
 from overcoat.data import samples
@@ -143,6 +143,7 @@ def test_beyond_s_is_told(tmp_path: Path) -> None:
         field = oc.compare(rows, oc.vary(policy, s=[0.5, 50]), q=[1], folder=tmp_path)
         assert [row["status"] for row in field.rows] == ["beyond s", "met"]
         assert [row["suppressed_items_percent"] for row in field.rows] == [100 / 3] * 2
+        assert field.rows[0]["note"] == "33.3 % of the items would have to go, s allows 0.5 %"
 
 
 def test_bad_settings() -> None:
@@ -158,6 +159,13 @@ def test_bad_settings() -> None:
         oc.compare(DATA, oc.vary(BASE, k=[0]))
     with pytest.raises(oc.DataError, match="there is none"):
         oc.compare(DATA, [])
+    with pytest.raises(oc.PolicyError, match="among must be all or generalized, not 'some'"):
+        oc.compare(DATA, oc.vary(BASE), among="some")  # type: ignore[arg-type]
+    with pytest.raises(oc.PolicyError, match="values of the same names"):
+        oc.compare(DATA, [*oc.vary(BASE), *oc.vary(BASE, k=[2])])
+    own = oc.draw_workload(DATA, 1, 5)
+    with pytest.raises(oc.PolicyError, match="drawn under the name q1"):
+        oc.compare(DATA, oc.vary(BASE), q=[1], workloads={"q1": own})
 
 
 def test_m_keeps_the_linkable_items() -> None:
@@ -185,29 +193,63 @@ def test_files(tmp_path: Path) -> None:
     own = Workload.of(DATA, [[DATA.vocabulary[0]], [DATA.vocabulary[1], DATA.vocabulary[0]]])
     settings = oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 4], s=[0, 1])
     field = oc.compare(DATA, settings, q=[1], workloads={"own": own})
-    csv, parquet = field.write(tmp_path)
-    for frame in (pl.read_csv(csv), pl.read_parquet(parquet)):
+    written = field.write(tmp_path, title="a <b> title")
+    names = [path.name for path in written]
+    figures = [f"{name}.{kind}" for name in ("error", "loss", "time") for kind in ("svg", "png")]
+    assert names == ["results.csv", "results.parquet", *figures, "index.html"]
+    for frame in (pl.read_csv(written[0]), pl.read_parquet(written[1])):
         assert frame.columns == list(field.rows[0])
         assert frame["avg_re_own"].to_list() == pytest.approx(
             [row["avg_re_own"] for row in field.rows]
         )
-    written = write_page(field, tmp_path, title="a <b> title")
-    names = {path.name for path in written}
-    assert names == {"error.svg", "error.png", "loss.svg", "loss.png", "time.svg", "time.png"} | {
-        "index.html"
-    }
     page = (tmp_path / "index.html").read_text()
     assert "a &lt;b&gt; title" in page
+    assert f"{DATA.n_transactions} transactions, {DATA.n_items} items" in page
+    assert "all 2-itemsets, weights from a hierarchy" in page
     assert page.count("<svg") == 3
     assert page.count("<tr>") == 1 + len(field.rows)
     before = {path: path.read_bytes() for path in written}
-    write_page(field, tmp_path, title="a <b> title")
+    field.write(tmp_path, title="a <b> title")
     assert {path: path.read_bytes() for path in written} == before
+
+
+def test_figures_of_an_earlier_comparison_do_not_stay(tmp_path: Path) -> None:
+    oc.compare(DATA, oc.vary(BASE), q=[1]).write(tmp_path)
+    assert (tmp_path / "loss.svg").exists()
+    (tmp_path / "loss.txt").write_text("somebody else's")
+    nothing_lost = oc.Policy(1, (oc.AllItemsets(1),))
+    oc.compare(DATA, oc.vary(nothing_lost), q=[1]).write(tmp_path)
+    assert not (tmp_path / "loss.svg").exists()
+    assert (tmp_path / "loss.txt").exists()
+
+
+def test_without_matplotlib_there_is_a_page_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("overcoat.comparison.page.can_draw", lambda: False)
+    written = oc.compare(DATA, oc.vary(BASE), q=[1]).write(tmp_path)
+    assert [path.name for path in written] == ["results.csv", "results.parquet", "index.html"]
+    assert "pip install 'overcoat[plots]'" in (tmp_path / "index.html").read_text()
+
+
+def test_exact_counts_of_named_sets() -> None:
+    labels = DATA.vocabulary.labels
+    utility = oc.Utility({"one": labels[:10], "other": labels[10:]})
+    field = oc.compare(DATA, oc.vary(oc.Policy(3, (oc.AllItemsets(2),), utility)), q=[1])
+    (run,) = field.runs
+    assert run.mapping is not None
+    result = oc.anonymize(DATA, policy=run.setting.policy, partial=True)
+    assert field.rows[0]["n_exact_counts"] == sum(count.exact for count in result.counts)
+    assert field.rows[0]["median_re_q1"] <= field.rows[0]["avg_re_q1"] * 2
 
 
 def test_text_lines_up() -> None:
     field = oc.compare(DATA, oc.vary(BASE, k=[2, 4]), q=[1])
-    head, first, second = comparison_lines(field).splitlines()
+    data, policy, queries, empty, head, first, second = comparison_lines(field).splitlines()
+    assert data == "data      300 transactions, 25 items"
+    assert policy == "policy    all 2-itemsets, s = 0.5 %, weights from a hierarchy"
+    assert queries == "queries   q1: 1,000, 1 item, drawn by items"
+    assert not empty
     assert head.split()[:2] == ["algorithm", "k"]
     assert len(head) == len(first) == len(second)
     assert first.split()[:3] == ["coat", "2", "met"]
@@ -236,10 +278,12 @@ def test_lines_are_labelled_directly_and_apart(tmp_path: Path) -> None:
 def test_scales() -> None:
     wide = [Point(1, 1.0), Point(10, 5.0), Point(100, 500.0)]
     narrow = [Point("PP1", 1.0), Point("PP2", 2.0)]
-    figure = draw([Panel({"coat": line}, "", "x", "y", log_y=True) for line in (wide, narrow)])
-    assert [axes.get_yscale() for axes in figure.axes] == ["log", "linear"]
-    assert [axes.get_ylabel() for axes in figure.axes] == ["y (log scale)", "y"]
-    assert [axes.get_xscale() for axes in figure.axes] == ["log", "linear"]
+    for lines, y in (((wide, narrow), "y (log scale)"), ((narrow, narrow), "y")):
+        figure = draw([Panel({"coat": line}, "", "x", "y", log_y=True) for line in lines])
+        assert [axes.get_ylabel() for axes in figure.axes] == [y, y]  # all or none
+        assert {axes.get_yscale() for axes in figure.axes} == {"log" if "log" in y else "linear"}
+    figure = draw([Panel({"coat": line}, "", "x", "y") for line in (wide, narrow)])
+    assert [axes.get_xlabel() for axes in figure.axes] == ["x (log scale)", "x"]
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["PP1", "PP2"]
 
 

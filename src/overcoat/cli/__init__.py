@@ -85,8 +85,9 @@ def _run() -> int:
         for line in rest:
             say(f"{each}{line}")
         return _fail(error.exit_code, str(error), error)
-    except (KeyboardInterrupt, click.Abort):
-        say("overcoat: interrupted; nothing was written")
+    except (KeyboardInterrupt, click.Abort) as error:
+        kept = str(error.__cause__ or error)  # click makes its Abort of an interrupt
+        say(f"overcoat: interrupted; {kept or 'nothing was written'}")
         return _fail(130, "interrupted")
     except MemoryError:
         message = "not enough memory; nothing was written. Try a machine with more"

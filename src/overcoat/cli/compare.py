@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
     Source,
@@ -17,8 +18,13 @@ from overcoat.cli.options import (
     quiet_option,
     workload_options,
 )
-from overcoat.cli.output import print_json, say_unless_quiet
+from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
 from overcoat.cli.progress import progress
+
+if TYPE_CHECKING:
+    from overcoat.comparison.settings import Setting
+    from overcoat.data.transactions import Transactions
+    from overcoat.policy.policy import Policy
 
 __all__ = ["compare"]
 
@@ -30,8 +36,8 @@ _NUMBERS = {"k": int, "m": int, "s": float}
 @click.option(
     "--algorithms",
     metavar="NAME,NAME,…",
-    help="The methods to compare. Default: coat,pcta, and apriori when there are --km and "
-    "--hierarchy.",
+    help="The methods to compare. Default: those of coat, pcta and apriori that can take the "
+    "policy.",
 )
 @click.option(
     "--sweep",
@@ -82,76 +88,104 @@ def compare(
       overcoat compare baskets.dat --sweep policy=strict.toml,loose.toml -o comparison
     """
     from overcoat.comparison.compare import compare as run_field
-    from overcoat.comparison.page import write_page
-    from overcoat.comparison.settings import vary
+    from overcoat.comparison.page import FIGURES
+    from overcoat.comparison.plots import can_draw
+    from overcoat.comparison.runs import make_folder
+    from overcoat.comparison.text import comparison_lines
     from overcoat.measures.queries import Workload
 
-    sweeps = dict(_parse_sweep(text) for text in sweep)
-    files = sweeps.pop("policy", None)
-    if files is not None and policy["policy"] is not None:
-        raise click.UsageError("--policy and --sweep policy=… both name policy files")
-    chosen = [name for name in (algorithms or "").split(",") if name]
+    folder = Path(output)
     with progress(quiet=quiet) as tell:
-        if "k" in sweeps and policy["k"] is None:
-            policy["k"] = sweeps["k"][0]
-        if "m" in sweeps and policy["km"] is None:
-            policy["km"] = sweeps["m"][0]
-        if files is None:
-            base: Any = make_policy(source, **policy)
-        else:
-            base = {
-                Path(file).stem: make_policy(source, **{**policy, "policy": file}) for file in files
-            }
-        if not chosen and policy["algorithm"] is None:
-            chosen = ["coat", "pcta"]
-            if policy["km"] is not None and policy["hierarchy"] is not None:
-                chosen.append("apriori")
-        if chosen:
-            sweeps = {**sweeps, "algorithm": chosen}
-        settings = vary(base, **sweeps)
+        policies = _policies(source, policy, sweeps := dict(_parse_sweep(text) for text in sweep))
+        files = [file for one in policies.values() for file in one.files]
         tell("read", 0)
         transactions = source.read(data)
-        own = (
-            {}
-            if queries is None
-            else {"own": Workload.read(queries, transactions, sep=source.set_sep)}
-        )
-        folder = Path(output)
-        found = run_field(
-            transactions,
-            settings,
-            q=[] if own and sizes is None else sizes,
-            n_queries=n_queries,
-            seed=seed,
-            among=among,
-            by=by,
-            workloads=own,
-            folder=folder / "runs",
-            progress=tell,
-        )
-        tell("write", 0)
-        written = found.write(folder)
+        settings = _settings(policies, sweeps, algorithms, policy["algorithm"], transactions)
+        own = {}
+        if queries is not None:
+            own["own"] = Workload.read(queries, transactions, sep=source.set_sep)
+        make_folder(folder)
+        targets = ["results.csv", "results.parquet", "index.html", *FIGURES]
+        inputs = [data, queries, *files]
+        check_outputs(inputs, *(str(folder / name) for name in targets), as_json=as_json)
         try:
-            import matplotlib  # noqa: F401
-        except ImportError:
-            drawn = False
-        else:
-            drawn = True
-            written += write_page(found, folder, title=f"Comparison on {Path(data).name}")
+            found = run_field(
+                transactions,
+                settings,
+                q=[] if own and sizes is None else sizes,
+                n_queries=n_queries,
+                seed=seed,
+                among=among,
+                by=by,
+                workloads=own,
+                folder=folder / "runs",
+                progress=tell,
+            )
+        except KeyboardInterrupt:
+            kept = f"finished runs are kept in {folder / 'runs'}: the same command goes on there"
+            raise KeyboardInterrupt(kept) from None
+        tell("write", 0)
+        written = found.write(folder, title=f"Comparison on {Path(data).name}")
+    for note in dict.fromkeys(note for run in found.runs for note in run.policy.notes):
+        say_unless_quiet(f"note: {note}", quiet)
     if as_json:
-        print_json({"rows": list(found.rows), "files": [str(path) for path in written]})
+        names = [str(path) for path in written]
+        print_json({"overcoat": __version__, "rows": list(found.rows), "files": names})
         return
-    from overcoat.comparison.text import comparison_lines
-
     say_unless_quiet(comparison_lines(found), quiet)
-    if not drawn:
+    if not can_draw():
         say_unless_quiet("no plots: they need matplotlib, pip install 'overcoat[plots]'", quiet)
     say_unless_quiet(f"written to {output}: {', '.join(path.name for path in written)}", quiet)
 
 
+def _policies(
+    source: Source, options: dict[str, Any], sweeps: dict[str, list[Any]]
+) -> dict[str, Policy]:
+    """Return the policy, or those of a sweep by name; k and m may come from their sweeps."""
+    for option, sweep in (("k", "k"), ("km", "m")):
+        if sweep in sweeps and options[option] is None:
+            options[option] = sweeps[sweep][0]
+    files = sweeps.pop("policy", None)
+    if files is None:
+        return {"": make_policy(source, **options)}
+    if options["policy"] is not None:
+        raise click.UsageError("--policy and --sweep policy=… both name policy files")
+    names = [Path(file).stem for file in files]
+    if len(set(names)) < len(names):
+        names = files  # of the same name in different folders
+    return {
+        name: make_policy(source, **{**options, "policy": file})
+        for name, file in zip(names, files, strict=True)
+    }
+
+
+def _settings(
+    policies: dict[str, Policy],
+    sweeps: dict[str, list[Any]],
+    algorithms: str | None,
+    algorithm: str | None,
+    data: Transactions,
+) -> list[Setting]:
+    """Return what to run: the methods that were named, or all that can take the policies."""
+    from overcoat.algorithms import get_method
+    from overcoat.comparison.settings import vary
+
+    chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
+    if not chosen and algorithm is None:
+        bound = [policy.bind(data) for policy in policies.values()]
+        chosen = [
+            name
+            for name in ("coat", "pcta", "apriori")
+            if not any(problem for one in bound for problem in get_method(name).problems(one))
+        ]
+    if chosen:
+        sweeps = {**sweeps, "algorithm": list(dict.fromkeys(chosen))}
+    return vary(policies.get("", policies), **sweeps)
+
+
 def _parse_sweep(text: str) -> tuple[str, list[Any]]:
     name, equals, values = text.partition("=")
-    parts = [part for part in values.split(",") if part]
+    parts = list(dict.fromkeys(part.strip() for part in values.split(",") if part.strip()))
     if not equals or not parts or name not in {*_NUMBERS, "policy"}:
         raise click.UsageError(
             f"--sweep {text}: expected k=…, m=…, s=… or policy=…, with values between commas"

@@ -7,17 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.comparison.runs import Progress, Run, run_all
+from overcoat.comparison.runs import Progress, Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
 from overcoat.data.io import Staging, read
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError
+from overcoat.errors import DataError, PolicyError
 from overcoat.measures.changes import count_changes
+from overcoat.measures.counts import named_counts
 from overcoat.measures.groups import generalized_items
 from overcoat.measures.loss import measure_loss
 from overcoat.measures.ncp import measure_ncp
@@ -37,12 +38,14 @@ class Comparison:
 
     Attributes
     ----------
+    data : what all runs worked on
     axes : the names of what was varied
     runs : every run, with its mapping
     rows : one for each run: the values of its setting, its status, its measures
     workloads : the queries all of them answered, by name
     """
 
+    data: Transactions
     axes: tuple[str, ...]
     runs: tuple[Run, ...]
     rows: tuple[dict[str, Any], ...]
@@ -55,13 +58,24 @@ class Comparison:
 
         return pl.DataFrame(list(self.rows), infer_schema_length=None)
 
-    def write(self, folder: str | Path) -> list[Path]:
-        """Write ``results.csv`` and ``results.parquet``; return their paths."""
-        targets = [Path(folder) / f"results.{kind}" for kind in ("csv", "parquet")]
+    def write(self, folder: str | Path, *, title: str = "Comparison") -> list[Path]:
+        """Write all of it, or nothing; return the paths.
+
+        ``results.csv`` and ``results.parquet``, the figures (if matplotlib is installed) and
+        ``index.html`` with everything. Figures of an earlier comparison are removed.
+        """
+        from overcoat.comparison.page import FIGURES, stage_page
+
+        folder = Path(folder)
+        make_folder(folder)
+        targets = [folder / f"results.{kind}" for kind in ("csv", "parquet")]
         with Staging() as staging:
             self.frame.write_csv(staging.stage(targets[0]))
             self.frame.write_parquet(staging.stage(targets[1]))
+            targets += stage_page(self, staging, folder, title)
             staging.commit()
+        for stale in {folder / name for name in FIGURES}.difference(targets):
+            stale.unlink(missing_ok=True)
         return targets
 
 
@@ -101,6 +115,11 @@ def compare(
     >>> [(row["algorithm"], row["status"], row["n_groups"]) for row in field.rows]
     [('coat', 'met', 1), ('pcta', 'met', 1)]
     """
+    settings, workloads = list(settings), dict(workloads or {})
+    if among not in get_args(Among):
+        raise PolicyError(f"among must be all or generalized, not {among!r}")
+    if len({tuple(setting.values) for setting in settings}) > 1:
+        raise PolicyError("all settings of a comparison must have values of the same names")
     if not isinstance(data, Transactions):
         data = read(data, **options)
     sizes = None if q is None else list(q)
@@ -117,14 +136,16 @@ def compare(
         raise DataError("no setting could be run: " + "; ".join(reasons or ["there is none"]))
     if among == "generalized":
         drawn = draw(_generalized(data, runs))
-    drawn |= workloads or {}
+    if both := sorted(set(drawn) & set(workloads)):
+        raise PolicyError(f"a workload is drawn under the name {', '.join(both)}; take another")
+    drawn |= workloads
     rows = []
     for run in runs:
         if progress is not None:
             progress(f"measuring {run.setting.title}", 0)
         rows.append({**run.setting.values, **_measure(data, run, drawn)})
     axes = tuple(runs[0].setting.values)
-    return Comparison(axes, tuple(runs), tuple(rows), drawn)
+    return Comparison(data, axes, tuple(runs), tuple(rows), drawn)
 
 
 def _generalized(data: Transactions, runs: Iterable[Run]) -> NDArray[np.bool_]:
@@ -146,13 +167,14 @@ def _measure(data: Transactions, run: Run, workloads: Mapping[str, Workload]) ->
             "generalized_occurrences_percent",
             "suppressed_items_percent",
             "suppressed_occurrences_percent",
+            "n_exact_counts",
             "log2_ul",
             "ncp",
-            *(f"avg_re_{name}" for name in workloads),
+            *(f"{kind}_re_{name}" for name in workloads for kind in ("avg", "median")),
             "seconds",
         ]
     )
-    if run.mapping is None or run.policy is None:
+    if run.mapping is None:
         return {"status": "refused", **measures, "note": run.refused}
     released = run.mapping.apply(data)
     changes = count_changes(data, run.mapping)
@@ -167,10 +189,17 @@ def _measure(data: Transactions, run: Run, workloads: Mapping[str, Workload]) ->
         "suppressed_occurrences_percent": occurrences.percent(occurrences.suppressed),
         "log2_ul": loss if math.isfinite(loss) else None,
         "ncp": measure_ncp(data, run.mapping, run.policy.hierarchy),
-        **{
-            f"avg_re_{name}": answer(workload, data, released, run.mapping).avg_re
-            for name, workload in workloads.items()
-        },
         "seconds": run.seconds,
     }
-    return {"status": "met" if run.met else "beyond s", **measures, "note": ""}
+    for name, workload in workloads.items():
+        answers = answer(workload, data, released, run.mapping)
+        measures[f"avg_re_{name}"] = answers.avg_re
+        measures[f"median_re_{name}"] = answers.median_re
+    if run.policy.utility.named:
+        counts = named_counts(data, released, run.mapping, run.policy)
+        measures["n_exact_counts"] = sum(count.exact for count in counts)
+    if run.met:
+        return {"status": "met", **measures, "note": ""}
+    gone, s = measures["suppressed_items_percent"], run.policy.max_suppressed
+    note = f"{gone:.3g} % of the items would have to go, s allows {s:g} %"
+    return {"status": "beyond s", **measures, "note": note}

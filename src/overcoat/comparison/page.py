@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from overcoat._version import __version__
 from overcoat.comparison.compare import Comparison
-from overcoat.comparison.plots import Panel, draw, save, series_of
+from overcoat.comparison.plots import KINDS, Panel, can_draw, draw, series_of, write_figure
+from overcoat.comparison.text import describe, show_value
 from overcoat.data.io import Staging
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["figures_of", "show_value", "write_page"]
+__all__ = ["FIGURES", "figures_of", "stage_page"]
 
 # What the measures of loss are called for people.
 _LOSSES = {
@@ -23,6 +24,8 @@ _LOSSES = {
     "suppressed_items_percent": "suppressed items, %",
 }
 _HEADINGS = {"error": "Error of COUNT queries", "loss": "Loss", "time": "Time"}
+FIGURES = [f"{name}.{kind}" for name in _HEADINGS for kind in KINDS]
+_NO_PLOTS = "<p>Plots need matplotlib: <code>pip install 'overcoat[plots]'</code>.</p>"
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem }
 svg { max-width: 100%; height: auto }
@@ -32,7 +35,17 @@ td { white-space: nowrap }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid #ddd; text-align: right }
 th { vertical-align: bottom; border-bottom: 2px solid #555 }
 th:first-child, td:first-child { text-align: left }
-@media print { body { margin: 0 } }
+dt { float: left; clear: left; width: 5rem; font-weight: bold }
+dd { margin-left: 5.5rem }
+@page { size: landscape; margin: 12mm }
+@media print {
+  body { margin: 0; max-width: none; padding: 0 }
+  h2 { break-after: avoid }
+  svg { break-inside: avoid }
+  .wide { overflow: visible }
+  table { font-size: 7px }
+  th, td { padding: .1rem .25rem }
+}
 """
 
 
@@ -60,26 +73,35 @@ def figures_of(comparison: Comparison) -> dict[str, Figure]:
     return {name: draw(some) for name, some in groups.items() if some}
 
 
-def write_page(comparison: Comparison, folder: str | Path, *, title: str) -> list[Path]:
-    """Write every figure as SVG and PNG, and ``index.html`` with figures and table."""
-    folder = Path(folder)
-    written = []
-    drawings = []
-    for name, figure in figures_of(comparison).items():
-        paths = save(figure, folder, name)
-        text = paths[0].read_text(encoding="utf-8")
-        drawings.append(f"<h2>{_HEADINGS[name]}</h2>\n{text[text.index('<svg') :]}")
-        written += paths
-    page = folder / "index.html"
-    with Staging() as staging:
-        staging.stage(page).write_text(_page(comparison, title, drawings), encoding="utf-8")
-        staging.commit()
-    return [*written, page]
+def stage_page(comparison: Comparison, staging: Staging, folder: Path, title: str) -> list[Path]:
+    """Stage every figure as SVG and PNG, and ``index.html`` with figures and table."""
+    targets, drawings = [], []
+    for name, figure in figures_of(comparison).items() if can_draw() else ():
+        for kind in KINDS:
+            targets.append(folder / f"{name}.{kind}")
+            staged = staging.stage(targets[-1])
+            write_figure(figure, staged, kind)
+            if kind == "svg":
+                text = staged.read_text(encoding="utf-8")
+                drawings.append(f"<h2>{_HEADINGS[name]}</h2>\n{text[text.index('<svg') :]}")
+    targets.append(folder / "index.html")
+    page = _page(comparison, title, drawings or [_NO_PLOTS])
+    staging.stage(targets[-1]).write_text(page, encoding="utf-8")
+    return targets
+
+
+def _column(name: str) -> str:
+    """Return the name of a column for people."""
+    for short, long in (("n_", ""), ("avg_re_", "AvgRE "), ("median_re_", "median RE ")):
+        if name.startswith(short):
+            name = long + name.removeprefix(short)
+    name = name.replace("_percent", " %").replace("log2_ul", "log2 UL").replace("ncp", "NCP")
+    return name.replace("_", " ")
 
 
 def _page(comparison: Comparison, title: str, drawings: list[str]) -> str:
     names = list(comparison.rows[0])
-    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in names)
+    head = "".join(f"<th>{escape(_column(name))}</th>" for name in names)
     body = "\n".join(
         "<tr>" + "".join(f"<td>{escape(show_value(row[name]))}</td>" for name in names) + "</tr>"
         for row in comparison.rows
@@ -89,9 +111,14 @@ def _page(comparison: Comparison, title: str, drawings: list[str]) -> str:
         f'<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head><body>',
         f"<h1>{escape(title)}</h1>",
+        "<dl>",
+        *(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in describe(comparison)),
+        "</dl>",
         "<p>Every run answered the same queries. AvgRE is the average relative error of counts "
-        "estimated from the release: 0 is exact, 1 is off by as much as the count itself. UL and "
-        "NCP measure how much detail is lost; smaller is better everywhere. "
+        "estimated from the release, the median is that of half of the queries: 0 is exact, 1 is "
+        "off by as much as the count itself. An item that is gone is answered with 0, so that "
+        "publishing nothing would score 1: look at what is suppressed, too. UL and NCP measure how "
+        "much detail is lost, less is better; UL is ruled by the largest groups. "
         "<em>beyond s</em>, drawn hollow: the policy could not be met within the allowed "
         "suppression; such a run is shown for study and cannot be published. "
         f"Overcoat {__version__}.</p>",
@@ -104,16 +131,3 @@ def _page(comparison: Comparison, title: str, drawings: list[str]) -> str:
         "</body></html>",
     ]
     return "\n".join(parts) + "\n"
-
-
-def show_value(value: Any) -> str:
-    """Return a value as a table shows it.
-
-    >>> show_value(0.123456), show_value(None), show_value(1234), show_value(-3421.987)
-    ('0.123', '', '1234', '-3422')
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Panel", "Point", "draw", "save", "series_of"]
+__all__ = ["KINDS", "Panel", "Point", "can_draw", "draw", "save", "series_of", "write_figure"]
 
 # Okabe and Ito's palette, the darker colours first; each with a marker of its own, so that a
 # black-and-white copy can be read too.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _KNOWN = ("coat", "apriori", "pcta", "greedy")  # a method looks the same in every figure
+KINDS = ("svg", "png")
 _LINE = 0.075  # height of a label, as a share of the panel's
 
 
@@ -45,7 +47,7 @@ class Panel:
     ----------
     series : the points of each line, by name
     title, x, y : what is written above and along the axes
-    log_y : whether y is drawn on a log scale, where all values allow it
+    log_y : whether y may be drawn on a log scale; it is where that shows more
     """
 
     series: Mapping[str, Sequence[Point]]
@@ -74,6 +76,11 @@ def series_of(
     return series
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
 def draw(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
     """Draw the panels side by side."""
     try:
@@ -88,26 +95,41 @@ def draw(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
     n_lines = math.ceil(len(panels) / columns)
     figure = Figure(figsize=(4.2 * columns, 3.1 * n_lines), layout=layout)
     FigureCanvasAgg(figure)
+    # Panels side by side are read together: all of them have a log scale, or none.
+    ranges = [
+        [point.y for points in panel.series.values() for point in points]
+        for panel in panels
+        if panel.log_y
+    ]
+    positive = all(min(ys, default=1) > 0 for ys in ranges)
+    log_y = positive and any(max(ys, default=1) >= 5 * min(ys, default=1) for ys in ranges)
     for number, panel in enumerate(panels, start=1):
-        _draw_panel(figure.add_subplot(n_lines, columns, number), panel)
+        axes = figure.add_subplot(n_lines, columns, number)
+        _draw_panel(axes, panel, log_y=log_y and panel.log_y)
     return figure
 
 
 def save(figure: Figure, folder: str | Path, name: str) -> list[Path]:
-    """Write the figure as SVG and PNG, the same bytes each time; return the paths."""
-    from matplotlib import rc_context
-
-    targets = [Path(folder) / f"{name}.{kind}" for kind in ("svg", "png")]
-    # Without a salt and with a date, no two files would be the same.
-    with rc_context({"svg.hashsalt": "overcoat"}), Staging() as staging:
-        for target, metadata in zip(targets, ({"Date": None}, {"Software": None}), strict=True):
-            kind = target.suffix[1:]
-            figure.savefig(staging.stage(target), format=kind, dpi=150, metadata=metadata)
+    """Write the figure as SVG and PNG; return the paths."""
+    targets = [Path(folder) / f"{name}.{kind}" for kind in KINDS]
+    with Staging() as staging:
+        for target in targets:
+            write_figure(figure, staging.stage(target), target.suffix[1:])
         staging.commit()
     return targets
 
 
-def _draw_panel(axes: Axes, panel: Panel) -> None:
+def write_figure(figure: Figure, path: Path, kind: str) -> None:
+    """Write a figure to a file, the same bytes each time."""
+    from matplotlib import rc_context
+
+    # Without a salt and with a date, no two files would be the same.
+    metadata = {"Date": None} if kind == "svg" else {"Software": None}
+    with rc_context({"svg.hashsalt": "overcoat"}):
+        figure.savefig(path, format=kind, dpi=150, metadata=metadata)
+
+
+def _draw_panel(axes: Axes, panel: Panel, *, log_y: bool) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     xs = list(dict.fromkeys(point.x for points in panel.series.values() for point in points))
@@ -127,16 +149,16 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         ends[name] = (along[-1][:2], style["color"])
     if logarithmic:
         axes.set_xscale("log")
-    if panel.log_y and values and min(values) > 0 and max(values) >= 5 * min(values):
+    if log_y:
         axes.set_yscale("log")
         narrow = max(values) < 200 * min(values)
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if narrow else (1,)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     elif values and min(values) >= 0:
         axes.set_ylim(0, 1.08 * max(values) or 1)
-    axes.set_xticks(list(position.values()), [_tick(x) for x in xs])
+    axes.set_xticks(list(position.values()), [_tick(x, thousands=panel.x != "k") for x in xs])
     axes.minorticks_off()
-    axes.set_xlabel(panel.x)
+    axes.set_xlabel(f"{panel.x} (log scale)" if logarithmic else panel.x)
     axes.set_ylabel(f"{panel.y} (log scale)" if axes.get_yscale() == "log" else panel.y)
     axes.set_title(panel.title, fontsize=10, loc="left")
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
@@ -146,9 +168,10 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
     _label_ends(axes, ends)
 
 
-def _tick(x: Any) -> str:
-    thousands = isinstance(x, int) and x >= 1000 and x % 100 == 0
-    return f"{x / 1000:g}k" if thousands else str(x)
+def _tick(x: Any, *, thousands: bool) -> str:
+    if thousands and isinstance(x, int) and x >= 1000 and x % 1000 == 0:
+        return f"{x // 1000}k"
+    return f"{x:g}" if isinstance(x, float) else str(x)
 
 
 def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:

@@ -16,12 +16,13 @@ from overcoat.algorithms import get_method
 from overcoat.comparison.settings import Setting
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
 from overcoat.release import anonymize
 
-__all__ = ["Run", "run_all"]
+__all__ = ["Run", "make_folder", "run_all"]
 
 Progress = Callable[[str, int], None]
 
@@ -33,7 +34,7 @@ class Run:
     Attributes
     ----------
     setting : what was run
-    policy : its policy, bound to the data; None when the method refused it
+    policy : its policy, bound to the data
     mapping : the mapping found; None when the method refused the policy
     met : whether the policy was met within s; if not, the mapping shows what it would have taken
     seconds : time of finding the mapping, without reading, verifying and writing
@@ -41,7 +42,7 @@ class Run:
     """
 
     setting: Setting
-    policy: BoundPolicy | None = None
+    policy: BoundPolicy
     mapping: Mapping | None = None
     met: bool = False
     seconds: float = 0.0
@@ -63,8 +64,6 @@ def run_all(
     settings = list(settings)
     for setting in settings:
         get_method(setting.policy.algorithm)  # or a misspelt name would be told after hours
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
     done: dict[str, Run] = {}
     runs = []
     for number, setting in enumerate(settings, start=1):
@@ -75,7 +74,7 @@ def run_all(
         bound = setting.policy.bind(data)
         key = _fingerprint(data, bound)
         if problems := list(get_method(bound.algorithm).problems(bound)):
-            run = Run(setting, refused="; ".join(problems))
+            run = Run(setting, bound, refused="; ".join(problems))
         elif key is not None and (same := done.get(key)) is not None:
             run = replace(same, setting=setting)
         else:
@@ -85,6 +84,14 @@ def run_all(
                 done[key] = run
         runs.append(run)
     return runs
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results, unless it is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot be made a folder: {error.strerror}", str(folder)) from None
 
 
 def _retitled(progress: Progress, title: str) -> Progress:
@@ -113,6 +120,7 @@ def _run(
             "seconds": seconds,
             "group_of": [label_of.get(mapping[item] or "", -1) for item in data.vocabulary],
         }
+        make_folder(file.parent)
         with Staging() as staging:
             staging.stage(file).write_text(json.dumps(content), encoding="utf-8")
             staging.commit()
