@@ -18,7 +18,7 @@ from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
-from overcoat.cli.output import dump
+from overcoat.cli.output import Paused, dump
 from overcoat.cli.progress import say
 from overcoat.errors import InputError, OvercoatError
 
@@ -86,8 +86,9 @@ def _run() -> int:
             say(f"{each}{line}")
         return _fail(error.exit_code, str(error), error)
     except (KeyboardInterrupt, click.Abort) as error:
-        kept = str(error.__cause__ or error)  # click makes its Abort of an interrupt
-        say(f"overcoat: interrupted; {kept or 'nothing was written'}")
+        cause = error.__cause__  # click makes its Abort of an interrupt
+        kept = str(cause) if isinstance(cause, Paused) else "nothing was written"
+        say(f"overcoat: interrupted; {kept}")
         return _fail(130, "interrupted")
     except MemoryError:
         message = "not enough memory; nothing was written. Try a machine with more"

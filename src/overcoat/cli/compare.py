@@ -18,7 +18,7 @@ from overcoat.cli.options import (
     quiet_option,
     workload_options,
 )
-from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
+from overcoat.cli.output import Paused, check_outputs, print_json, say_unless_quiet
 from overcoat.cli.progress import progress
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def compare(
             )
         except KeyboardInterrupt:
             kept = f"finished runs are kept in {folder / 'runs'}: the same command goes on there"
-            raise KeyboardInterrupt(kept) from None
+            raise Paused(kept) from None
         tell("write", 0)
         written = found.write(folder, title=f"Comparison on {Path(data).name}")
     for note in dict.fromkeys(note for run in found.runs for note in run.policy.notes):

@@ -10,7 +10,11 @@ import click
 
 from overcoat.cli.progress import say
 
-__all__ = ["check_outputs", "dump", "print_json", "print_text", "say_unless_quiet"]
+__all__ = ["Paused", "check_outputs", "dump", "print_json", "print_text", "say_unless_quiet"]
+
+
+class Paused(KeyboardInterrupt):
+    """An interrupt that leaves something behind to go on with; its message says what."""
 
 
 def check_outputs(inputs: list[str | None], *outputs: str | None, as_json: bool) -> None:
