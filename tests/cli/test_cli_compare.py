@@ -65,14 +65,17 @@ def test_policy_files(busy: Desk) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--sweep q=1", "expected k=…, m=…, s=… or policy=…"),
-        ("--sweep k=", "expected k=…, m=…, s=… or policy=…"),
+        ("--sweep q=1", "expected k=…, m=…, h=…, s=… or policy=…"),
+        ("--sweep k=", "expected k=…, m=…, h=…, s=… or policy=…"),
         ("--sweep k=2,two", "expected numbers"),
+        ("--sweep k=2 --sweep k=3", "given twice"),
+        ("--pgen --privacy queries.txt --sweep h=5", "h can only be varied"),
         ("--q one", "expected sizes such as 1,2,3"),
         ("--algorithms coat,caot", "no algorithm 'caot'"),
         ("--sweep k=0", "k must be a whole number of at least 1"),
         ("--sweep s=200", "percentage from 0 to 100"),
-        ("--q 9", "9"),
+        ("--q 9", "no query of 9 items can be drawn"),
+        ("--among some", "'all', 'generalized'"),
         ("--queries nothing.txt", "nothing.txt"),
         ("--sweep policy=missing.toml", "missing.toml"),
     ],
@@ -123,6 +126,54 @@ def test_an_interruption_tells_what_is_kept(busy: Desk, monkeypatch: pytest.Monk
     assert done.status == 130
     assert "interrupted; finished runs are kept in out" in done.err
     assert "nothing was written" not in done.err
+
+
+def test_the_method_of_a_policy_file_is_heeded(busy: Desk) -> None:
+    busy.write({"g.toml": 'k = 3\nkm = 2\nalgorithm = "greedy"\ns = 100\n'})
+    done = busy.run(*words("compare d.dat --policy g.toml --q 1 -o out --json"))
+    assert [row["algorithm"] for row in done.json["rows"]] == ["greedy"]
+
+
+def test_policies_of_the_same_name_in_different_folders(busy: Desk) -> None:
+    for folder, k in (("x", 2), ("y", 4)):
+        (busy.folder / folder).mkdir()
+        busy.write({f"{folder}/p.toml": f"k = {k}\nkm = 2\n"})
+    sweep = "--sweep policy=x/p.toml,y/p.toml"
+    done = busy.run(*words(f"compare d.dat {sweep} --algorithms coat --q 1 -o out --json"))
+    assert [row["policy"] for row in done.json["rows"]] == ["x/p.toml", "y/p.toml"]
+
+
+@pytest.mark.parametrize(
+    "option", ["--among generalized", "--by occurrences", "--seed 5", "--n-queries 7"]
+)
+def test_every_option_of_the_queries_counts(busy: Desk, option: str) -> None:
+    base = "compare d.dat -k 4 --km 2 --algorithms coat --q 1 -o out --json"
+    first = busy.run(*words(base)).json["rows"][0]
+    other = busy.run(*words(f"{base} {option}")).json["rows"][0]
+    assert any(first[name] != other[name] for name in first if "_re_" in name)
+    assert first["log2_ul"] == other["log2_ul"]
+
+
+def test_a_method_that_refuses_is_told_and_the_others_go_on(busy: Desk) -> None:
+    command = "compare d.dat -k 3 --pgen --algorithms coat,apriori --sweep k=2,3 --q 1 -o out"
+    done = busy.run(*words(command))
+    assert done.status == 0
+    assert "refused: apriori, k = 2 and 1 more: apriori generalizes along a hierarchy" in done.err
+    rows = busy.run(*words(command), "--json").json["rows"]
+    assert [row["status"] for row in rows] == ["met", "refused", "met", "refused"]
+    assert "hierarchy" in rows[1]["note"]
+    assert rows[1]["log2_ul"] is None
+
+
+def test_queries_nobody_matches_and_known_items(busy: Desk) -> None:
+    busy.write({"queries.txt": "a b\nc d e\na z\n", "codes.txt": "z\n"})
+    done = busy.run(*words("compare d.dat -k 3 --km 2 --queries queries.txt -o out"))
+    assert done.status == 2
+    assert "queries.txt:3" in done.err
+    known = "compare d.dat -k 3 --km 2 --queries queries.txt --known codes.txt -o out"
+    done = busy.run(*words(known))
+    assert done.status == 0
+    assert "note: queries.txt: nobody matches 2 of the queries; left out" in done.err
 
 
 def test_notes_are_told(busy: Desk) -> None:

@@ -14,11 +14,42 @@ from overcoat.comparison.page import figures_of
 from overcoat.comparison.plots import Panel, Point, draw, save, series_of
 from overcoat.comparison.text import comparison_lines
 from overcoat.data import samples
-from overcoat.measures.loss import measure_loss
-from overcoat.measures.queries import Workload, answer
+from overcoat.measures.queries import Workload
 
 DATA = samples.baskets(300, 25, mean=4)
 BASE = oc.Policy(3, (oc.AllItemsets(2),), hierarchy=oc.Hierarchy.balanced(DATA.vocabulary, 3))
+
+
+LABELS = DATA.vocabulary.labels
+PLAIN: dict[str, Any] = {
+    "k": 3,
+    "privacy": (oc.AllItemsets(2),),
+    "hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 3),
+}
+NEAR = oc.Distances({(LABELS[0], LABELS[1]): 0.1})
+HIDDEN = {"algorithm": "greedy", "max_suppressed": 100}
+# What a run is known by: a policy, and another one that must not get its answer.
+FIRST: dict[str, dict[str, Any]] = {
+    "k": PLAIN,
+    "itemsets": {**PLAIN, "privacy": (oc.Itemsets([LABELS[:2]]),)},
+    "distances": {**PLAIN, "weights": NEAR},
+    "hierarchy beside distances": {**PLAIN, "weights": NEAR},
+    "private": {**PLAIN, **HIDDEN, "privacy": (oc.Coherence(2, LABELS[:3], 50),)},
+    "h": {**PLAIN, **HIDDEN, "privacy": (oc.Coherence(2, LABELS[:3], 50),)},
+}
+OTHERS: dict[str, dict[str, Any]] = {
+    "data": {"data": samples.baskets(300, 25, mean=4, seed=2)},
+    "k": {"k": 4},
+    "s": {"max_suppressed": 50},
+    "utility": {"utility": oc.Utility([LABELS[:5]])},
+    "linkable": {"privacy": (oc.AllItemsets(2, LABELS[:9]),)},
+    "itemsets": {"privacy": (oc.Itemsets([LABELS[1:3]]),)},
+    "hierarchy": {"hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 2)},
+    "distances": {"weights": oc.Distances({(LABELS[0], LABELS[1]): 0.2})},
+    "hierarchy beside distances": {"hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 2)},
+    "private": {"privacy": (oc.Coherence(2, LABELS[:4], 50),)},
+    "h": {"privacy": (oc.Coherence(2, LABELS[:3], 60),)},
+}
 
 
 def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -45,15 +76,31 @@ def test_rows_are_what_the_measures_say() -> None:
     for row, run in zip(field.rows, field.runs, strict=True):
         result = oc.anonymize(DATA, policy=run.setting.policy)
         assert result.mapping == run.mapping
-        assert (
-            row["log2_ul"]
-            == measure_loss(DATA, result.released, result.mapping, result.policy).log2_ul
+        found = oc.evaluate(
+            DATA,
+            result.released,
+            result.mapping,
+            policy=run.setting.policy,
+            workloads=field.workloads.values(),
         )
-        assert row["n_groups"] == len(result.mapping.merged)
-        for name, workload in field.workloads.items():
-            expected = answer(workload, DATA, result.released, result.mapping).avg_re
-            assert row[f"avg_re_{name}"] == expected
-        assert row["status"] == "met"
+        items, occurrences = found.changes.items, found.changes.occurrences
+        expected = {
+            **run.setting.values,
+            "status": "met",
+            "n_groups": len(result.mapping.merged),
+            "largest_group": found.changes.largest_group,
+            "generalized_items_percent": items.percent(items.generalized),
+            "generalized_occurrences_percent": occurrences.percent(occurrences.generalized),
+            "suppressed_items_percent": items.percent(items.suppressed),
+            "suppressed_occurrences_percent": occurrences.percent(occurrences.suppressed),
+            "n_exact_counts": None,
+            "log2_ul": found.loss.log2_ul,
+            "ncp": found.ncp,
+            "note": "",
+        }
+        for name, answers in zip(field.workloads, found.answers, strict=True):
+            expected |= {f"avg_re_{name}": answers.avg_re, f"median_re_{name}": answers.median_re}
+        assert {name: value for name, value in row.items() if name != "seconds"} == expected
 
 
 def test_what_is_done_is_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,38 +132,64 @@ def without_seconds(field: oc.Comparison) -> list[dict[str, Any]]:
     return [{name: row[name] for name in row if name != "seconds"} for row in field.rows]
 
 
-@pytest.mark.parametrize("change", ["data", "k", "s", "utility", "linkable", "hierarchy", "damage"])
+@pytest.mark.parametrize("change", OTHERS)
 def test_a_folder_never_answers_for_something_else(
     change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def field(data: Any = DATA, **parts: Any) -> oc.Comparison:
-        made = {
-            "k": 3,
-            "privacy": (oc.AllItemsets(2),),
-            "hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 3),
-            **parts,
-        }
+        made = {**(FIRST.get(change) or FIRST["k"]), **parts}
         return oc.compare(data, oc.vary(oc.Policy(**made)), q=[1], folder=tmp_path)
 
-    labels = DATA.vocabulary.labels
-    others: dict[str, dict[str, Any]] = {
-        "data": {"data": samples.baskets(300, 25, mean=4, seed=2)},
-        "k": {"k": 4},
-        "s": {"max_suppressed": 50},
-        "utility": {"utility": oc.Utility([labels[:5]])},
-        "linkable": {"privacy": (oc.AllItemsets(2, labels[:9]),)},
-        "hierarchy": {"hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 2)},
-        "damage": {},
-    }
     field()
     seen = count_runs(monkeypatch)
     field()
     assert not seen
-    if change == "damage":
-        (stored,) = tmp_path.iterdir()
-        stored.write_text(stored.read_text()[:-9])
-    field(**others[change])
+    field(**OTHERS[change])
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-9],
+        lambda text: "[]",
+        lambda text: text.replace('"met": true', '"met": false'),
+        lambda text: text.replace("[0, ", "[1, "),
+        lambda text: text.replace('"seconds": 0', '"seconds": 1'),
+    ],
+)
+def test_damaged_runs_are_run_again(
+    damage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oc.compare(DATA, oc.vary(BASE), q=[1], folder=tmp_path)
+    (stored,) = tmp_path.iterdir()
+    whole = stored.read_text()
+    stored.write_text(damage(whole))
+    assert stored.read_text() != whole
+    seen = count_runs(monkeypatch)
+    oc.compare(DATA, oc.vary(BASE), q=[1], folder=tmp_path)
+    assert len(seen) == 1
+
+
+def test_changed_code_is_another_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = count_runs(monkeypatch)
+    oc.compare(DATA, oc.vary(BASE), q=[1], folder=tmp_path)
+    monkeypatch.setattr(runs_module, "_code_digest", lambda: "another")
+    oc.compare(DATA, oc.vary(BASE), q=[1], folder=tmp_path)
+    assert len(seen) == 2
+
+
+def test_everything_wrong_is_told_before_the_first_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = count_runs(monkeypatch)
+    with pytest.raises(oc.PolicyError) as caught:
+        oc.compare(DATA, oc.vary(BASE, k=[2, 0], s=[1, 200]))
+    assert len(caught.value.problems) == 2
+    with pytest.raises(oc.PolicyError):
+        oc.compare(DATA, oc.vary(BASE), n_queries=0, among="generalized")
+    own = Workload.of(oc.read([{"x"}]), [["x"]])
+    with pytest.raises(oc.PolicyError, match="made for other data"):
+        oc.compare(DATA, oc.vary(BASE), workloads={"own": own})
+    assert not seen
 
 
 def test_weight_functions_are_always_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,12 +201,23 @@ def test_weight_functions_are_always_run(tmp_path: Path, monkeypatch: pytest.Mon
     assert not list(tmp_path.iterdir())
 
 
-def test_equal_policies_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_policies_with_the_same_outcome_are_run_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Penalties decide no merge; the loss is measured with each policy's own."""
+    rows = [{"a", "b"}, {"a"}, {"a"}, {"b"}, {"b"}, {"c"}]
     seen = count_runs(monkeypatch)
-    field = oc.compare(DATA, oc.vary({"one": BASE, "other": BASE}), q=[1])
+    policies = {
+        name: oc.Policy(
+            2,
+            (oc.AllItemsets(1),),
+            oc.Utility([["a"], ["b"], ["c"]]),
+            max_suppressed=100,
+            penalties={"c": penalty},
+        )
+        for name, penalty in (("one", 0.25), ("other", 0.5))
+    }
+    field = oc.compare(rows, oc.vary(policies), q=[1])
     assert len(seen) == 1
-    assert [row["policy"] for row in field.rows] == ["one", "other"]
-    assert field.rows[0]["log2_ul"] == field.rows[1]["log2_ul"]
+    assert [row["log2_ul"] for row in field.rows] == [-2, -1]
 
 
 def test_beyond_s_is_told(tmp_path: Path) -> None:
@@ -147,7 +231,7 @@ def test_beyond_s_is_told(tmp_path: Path) -> None:
 
 
 def test_bad_settings() -> None:
-    with pytest.raises(oc.PolicyError, match="cannot sweep over q; there is algorithm, k, m, s"):
+    with pytest.raises(oc.PolicyError, match="cannot sweep over q; there is algorithm, k, m, h, s"):
         oc.vary(BASE, q=[1])
     with pytest.raises(oc.PolicyError, match="no value of k to try"):
         oc.vary(BASE, k=[])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-_NUMBERS = {"k": int, "m": int, "s": float}
+_NUMBERS = {"k": int, "m": int, "h": float, "s": float}
 
 
 @click.command()
@@ -43,7 +43,7 @@ _NUMBERS = {"k": int, "m": int, "s": float}
     "--sweep",
     multiple=True,
     metavar="NAME=VALUE,VALUE,…",
-    help="Try several values of k, m or s, or several policy files: policy=A.toml,B.toml. "
+    help="Try several values of k, m, h or s, or several policy files: policy=A.toml,B.toml. "
     "The first sweep is the x axis of the plots.",
 )
 @workload_options
@@ -96,14 +96,16 @@ def compare(
 
     folder = Path(output)
     with progress(quiet=quiet) as tell:
-        policies = _policies(source, policy, sweeps := dict(_parse_sweep(text) for text in sweep))
+        sweeps = _sweeps(sweep)
+        policies = _policies(source, policy, sweeps)
         files = [file for one in policies.values() for file in one.files]
         tell("read", 0)
         transactions = source.read(data)
-        settings = _settings(policies, sweeps, algorithms, policy["algorithm"], transactions)
+        settings = _settings(policies, sweeps, algorithms, transactions)
         own = {}
         if queries is not None:
-            own["own"] = Workload.read(queries, transactions, sep=source.set_sep)
+            known = {item for one in policies.values() for item in one.known}
+            own["own"] = Workload.read(queries, transactions, sep=source.set_sep, known=known)
         make_folder(folder)
         targets = ["results.csv", "results.parquet", "index.html", *FIGURES]
         inputs = [data, queries, *files]
@@ -126,7 +128,10 @@ def compare(
             raise Paused(kept) from None
         tell("write", 0)
         written = found.write(folder, title=f"Comparison on {Path(data).name}")
-    for note in dict.fromkeys(note for run in found.runs for note in run.policy.notes):
+    notes: list[Any] = [note for run in found.runs for note in run.policy.notes]
+    if own and own["own"].n_dropped:
+        notes.append(f"{queries}: nobody matches {own['own'].n_dropped} of the queries; left out")
+    for note in dict.fromkeys(notes):
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
         names = [str(path) for path in written]
@@ -141,11 +146,15 @@ def compare(
 def _policies(
     source: Source, options: dict[str, Any], sweeps: dict[str, list[Any]]
 ) -> dict[str, Policy]:
-    """Return the policy, or those of a sweep by name; k and m may come from their sweeps."""
-    for option, sweep in (("k", "k"), ("km", "m")):
-        if sweep in sweeps and options[option] is None:
-            options[option] = sweeps[sweep][0]
+    """Return the policy, or those of a sweep by name.
+
+    k may come from its sweep, and so may m, when nothing else says what to protect.
+    """
     files = sweeps.pop("policy", None)
+    bare = not (options["privacy"] or options["pgen"] or options["policy"] or files)
+    for option, sweep in (("k", "k"), ("km", "m")):
+        if sweep in sweeps and options[option] is None and (bare or option == "k"):
+            options[option] = sweeps[sweep][0]
     if files is None:
         return {"": make_policy(source, **options)}
     if options["policy"] is not None:
@@ -163,15 +172,17 @@ def _settings(
     policies: dict[str, Policy],
     sweeps: dict[str, list[Any]],
     algorithms: str | None,
-    algorithm: str | None,
     data: Transactions,
 ) -> list[Setting]:
-    """Return what to run: the methods that were named, or all that can take the policies."""
+    """Return what to run: the methods that were named, or all that can take the policies.
+
+    Policies that name a method other than the default run with that one.
+    """
     from overcoat.algorithms import get_method
     from overcoat.comparison.settings import vary
 
     chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
-    if not chosen and algorithm is None:
+    if not chosen and all(policy.algorithm == "coat" for policy in policies.values()):
         bound = [policy.bind(data) for policy in policies.values()]
         chosen = [
             name
@@ -183,16 +194,19 @@ def _settings(
     return vary(policies.get("", policies), **sweeps)
 
 
-def _parse_sweep(text: str) -> tuple[str, list[Any]]:
-    name, equals, values = text.partition("=")
-    parts = list(dict.fromkeys(part.strip() for part in values.split(",") if part.strip()))
-    if not equals or not parts or name not in {*_NUMBERS, "policy"}:
-        raise click.UsageError(
-            f"--sweep {text}: expected k=…, m=…, s=… or policy=…, with values between commas"
-        )
-    if name == "policy":
-        return name, parts
-    try:
-        return name, [_NUMBERS[name](part) for part in parts]
-    except ValueError:
-        raise click.UsageError(f"--sweep {text}: expected numbers") from None
+def _sweeps(texts: tuple[str, ...]) -> dict[str, list[Any]]:
+    sweeps: dict[str, list[Any]] = {}
+    for text in texts:
+        name, _, values = text.partition("=")
+        parts = list(dict.fromkeys(part.strip() for part in values.split(",") if part.strip()))
+        if not parts or name not in {*_NUMBERS, "policy"}:
+            raise click.UsageError(
+                f"--sweep {text}: expected k=…, m=…, h=…, s=… or policy=…, values between commas"
+            )
+        if name in sweeps:
+            raise click.UsageError(f"--sweep {name} is given twice; put all values in one")
+        try:
+            sweeps[name] = [_NUMBERS.get(name, str)(part) for part in parts]
+        except ValueError:
+            raise click.UsageError(f"--sweep {text}: expected numbers") from None
+    return sweeps

@@ -31,6 +31,19 @@ __all__ = ["Comparison", "compare"]
 
 Among = Literal["all", "generalized"]
 
+_MEASURES = (
+    "n_groups",
+    "largest_group",
+    "generalized_items_percent",
+    "generalized_occurrences_percent",
+    "suppressed_items_percent",
+    "suppressed_occurrences_percent",
+    "n_exact_counts",
+    "log2_ul",
+    "ncp",
+    "seconds",
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -116,19 +129,17 @@ def compare(
     [('coat', 'met', 1), ('pcta', 'met', 1)]
     """
     settings, workloads = list(settings), dict(workloads or {})
-    if among not in get_args(Among):
-        raise PolicyError(f"among must be all or generalized, not {among!r}")
-    if len({tuple(setting.values) for setting in settings}) > 1:
-        raise PolicyError("all settings of a comparison must have values of the same names")
-    if not isinstance(data, Transactions):
-        data = read(data, **options)
+    if isinstance(data, Transactions) and options:
+        raise TypeError(f"unexpected options: {', '.join(options)}")
+    data = read(data, **options)
+    _check_questions(data, settings, among, workloads)
     sizes = None if q is None else list(q)
 
     def draw(mask: NDArray[np.bool_] | None) -> dict[str, Workload]:
         found = draw_workloads(data, sizes, n_queries, seed, mask, by)
         return {f"q{len(next(iter(workload)))}": workload for workload in found}
 
-    drawn = draw(None) if among == "all" else {}  # what cannot be asked is told before the work
+    drawn = draw(None)  # so that what cannot be asked is told before the work
     folder = None if folder is None else Path(folder)
     runs = run_all(data, settings, folder=folder, progress=progress)
     if not any(run.mapping for run in runs):
@@ -136,7 +147,7 @@ def compare(
         raise DataError("no setting could be run: " + "; ".join(reasons or ["there is none"]))
     if among == "generalized":
         drawn = draw(_generalized(data, runs))
-    if both := sorted(set(drawn) & set(workloads)):
+    if both := sorted(drawn.keys() & workloads.keys()):
         raise PolicyError(f"a workload is drawn under the name {', '.join(both)}; take another")
     drawn |= workloads
     rows = []
@@ -146,6 +157,25 @@ def compare(
         rows.append({**run.setting.values, **_measure(data, run, drawn)})
     axes = tuple(runs[0].setting.values)
     return Comparison(data, axes, tuple(runs), tuple(rows), drawn)
+
+
+def _check_questions(
+    data: Transactions, settings: list[Setting], among: str, workloads: dict[str, Workload]
+) -> None:
+    """Refuse what would fail only after the work."""
+    if among not in get_args(Among):
+        raise PolicyError(f"among must be all or generalized, not {among!r}")
+    for setting in settings:
+        if not isinstance(setting, Setting):
+            raise PolicyError(f"{setting!r} is not a Setting; vary(policy) makes settings")
+    names = {tuple(setting.values) for setting in settings}
+    if len(names) > 1:
+        raise PolicyError("all settings of a comparison must have values of the same names")
+    if taken := sorted({name for some in names for name in some} & {"status", "note", *_MEASURES}):
+        raise PolicyError(f"a value cannot be called {', '.join(taken)}: a measure is")
+    for name, workload in workloads.items():
+        if workload.vocabulary != data.vocabulary:
+            raise PolicyError(f"the workload {name} was made for other data")
 
 
 def _generalized(data: Transactions, runs: Iterable[Run]) -> NDArray[np.bool_]:
@@ -159,21 +189,8 @@ def _generalized(data: Transactions, runs: Iterable[Run]) -> NDArray[np.bool_]:
 
 def _measure(data: Transactions, run: Run, workloads: Mapping[str, Workload]) -> dict[str, Any]:
     """Return the status and the measures of a run; the same names for every run."""
-    measures: dict[str, Any] = dict.fromkeys(
-        [
-            "n_groups",
-            "largest_group",
-            "generalized_items_percent",
-            "generalized_occurrences_percent",
-            "suppressed_items_percent",
-            "suppressed_occurrences_percent",
-            "n_exact_counts",
-            "log2_ul",
-            "ncp",
-            *(f"{kind}_re_{name}" for name in workloads for kind in ("avg", "median")),
-            "seconds",
-        ]
-    )
+    errors = [f"{kind}_re_{name}" for name in workloads for kind in ("avg", "median")]
+    measures: dict[str, Any] = dict.fromkeys([*_MEASURES[:-1], *errors, _MEASURES[-1]])
     if run.mapping is None:
         return {"status": "refused", **measures, "note": run.refused}
     released = run.mapping.apply(data)

@@ -54,8 +54,8 @@ def figures_of(comparison: Comparison) -> dict[str, Figure]:
     rows = [row for row in comparison.rows if row["status"] != "refused"]
     swept = [axis for axis in comparison.axes if len({row[axis] for row in rows}) > 1]
     along = [axis for axis in swept if axis != "algorithm"]
-    x = along[0] if along else "algorithm"
-    by = ["algorithm", *along[1:]]
+    x = along[0] if along else comparison.axes[0]
+    by = [axis for axis in comparison.axes if axis == "algorithm" or axis in along[1:]]
 
     def panels(measures: dict[str, str], y: str = "", *, log_y: bool = False) -> list[Panel]:
         return [

@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,13 @@ from overcoat.algorithms import get_method
 from overcoat.comparison.settings import Setting
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError
+from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
 from overcoat.release import anonymize
 
-__all__ = ["Run", "make_folder", "run_all"]
+__all__ = ["Progress", "Run", "make_folder", "run_all"]
 
 Progress = Callable[[str, int], None]
 
@@ -58,32 +60,45 @@ def run_all(
 ) -> list[Run]:
     """Run every setting that is not in the folder yet.
 
-    A run is known by its data, its policy and the version of Overcoat, so that a folder can never
-    answer for something else. A policy with a weight function of the user's is always run.
+    A run is known by its data, its policy and the code that finds mappings, so that a folder can
+    never answer for something else. A policy with a weight function of the user's is always run.
     """
     settings = list(settings)
-    for setting in settings:
-        get_method(setting.policy.algorithm)  # or a misspelt name would be told after hours
+    bound = _bind_all(data, settings)
     done: dict[str, Run] = {}
     runs = []
-    for number, setting in enumerate(settings, start=1):
+    for number, (setting, policy) in enumerate(zip(settings, bound, strict=True), start=1):
         title = f"{setting.title} ({number} of {len(settings)})"
         if progress is not None:
             progress(title, 0)
         tell = None if progress is None else _retitled(progress, title)
-        bound = setting.policy.bind(data)
-        key = _fingerprint(data, bound)
-        if problems := list(get_method(bound.algorithm).problems(bound)):
-            run = Run(setting, bound, refused="; ".join(problems))
+        key = _fingerprint(data, policy)
+        if problems := list(get_method(policy.algorithm).problems(policy)):
+            run = Run(setting, policy, refused="; ".join(problems))
         elif key is not None and (same := done.get(key)) is not None:
-            run = replace(same, setting=setting)
+            run = replace(same, setting=setting, policy=policy)
         else:
             file = None if folder is None or key is None else folder / f"{key}.json"
-            run = _run(data, setting, bound, file, tell)
+            run = _run(data, setting, policy, file, tell)
             if key is not None:
                 done[key] = run
         runs.append(run)
     return runs
+
+
+def _bind_all(data: Transactions, settings: list[Setting]) -> list[BoundPolicy]:
+    """Bind every policy before the first run: what is wrong is told at once, not after hours."""
+    bound: list[BoundPolicy] = []
+    problems: list[Problem] = []
+    for setting in settings:
+        try:
+            get_method(setting.policy.algorithm)
+            bound.append(setting.policy.bind(data))
+        except PolicyError as error:
+            problems += error.problems
+    if problems:
+        raise PolicyError(dict.fromkeys(problems))
+    return bound
 
 
 def make_folder(folder: Path) -> None:
@@ -105,37 +120,53 @@ def _run(
     file: Path | None,
     progress: Progress | None,
 ) -> Run:
-    if file is not None and (stored := _load(file, data.n_items)) is not None:
-        mapping = Mapping.from_codes(data.vocabulary, stored["group_of"])
+    if file is not None and (stored := _load(file)) is not None:
+        mapping = Mapping.from_codes(data.vocabulary, np.array(stored["group_of"], np.int32))
         return Run(setting, bound, mapping, stored["met"], stored["seconds"])
     result = anonymize(data, policy=setting.policy, partial=True, progress=progress)
     mapping, met = result.mapping, not result.partial
     seconds = result.seconds["anonymize"]
     if file is not None:
-        label_of = {label: number for number, label in enumerate(mapping.labels)}
+        number_of = {label: number for number, label in enumerate(mapping.labels)}
         content = {
             "overcoat": __version__,
             "setting": {name: str(value) for name, value in setting.values.items()},
             "met": met,
             "seconds": seconds,
-            "group_of": [label_of.get(mapping[item] or "", -1) for item in data.vocabulary],
+            "group_of": [number_of.get(mapping[item] or "", -1) for item in data.vocabulary],
         }
         make_folder(file.parent)
         with Staging() as staging:
-            staging.stage(file).write_text(json.dumps(content), encoding="utf-8")
+            text = json.dumps({**content, "check": _check(content)})
+            staging.stage(file).write_text(text, encoding="utf-8")
             staging.commit()
     return Run(setting, bound, mapping, met, seconds)
 
 
-def _load(file: Path, n_items: int) -> dict[str, Any] | None:
-    """Read a run that was done before; None if there is none that can be read."""
+def _load(file: Path) -> dict[str, Any] | None:
+    """Read a run that was done before; None if there is none, or it is not as it was written."""
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        content["group_of"] = np.array(content["group_of"], np.int32)
-        whole = content["group_of"].shape == (n_items,) and {"met", "seconds"} <= set(content)
-    except (OSError, ValueError, TypeError, KeyError):
+        sound = content.pop("check") == _check(content)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    return content if whole else None
+    return content if sound else None
+
+
+def _check(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+@cache
+def _code_digest() -> str:
+    """Return a digest of the code that finds mappings: a changed method is another one."""
+    digest = hashlib.sha256()
+    package = resources.files("overcoat")
+    for room in ("data", "policy", "kernels", "algorithms"):
+        for file in sorted(package.joinpath(room).iterdir(), key=lambda file: file.name):
+            if file.name.endswith((".py", ".pyx", ".pxd")):
+                digest.update(file.read_bytes())
+    return digest.hexdigest()
 
 
 def _fingerprint(data: Transactions, policy: BoundPolicy) -> str | None:
@@ -151,7 +182,7 @@ def _fingerprint(data: Transactions, policy: BoundPolicy) -> str | None:
 
 
 def _parts(data: Transactions, policy: BoundPolicy) -> Iterator[Any]:
-    yield from (__version__, policy.algorithm, policy.k, policy.budget)
+    yield from (_code_digest(), policy.algorithm, policy.k, policy.budget)
     yield from (data.vocabulary.labels, data.offsets, data.codes, data.counts)
     for family in policy.families:
         yield type(family).__name__

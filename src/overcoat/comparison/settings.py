@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 from overcoat.errors import PolicyError
 from overcoat.policy.policy import Policy
-from overcoat.policy.privacy import AllItemsets
+from overcoat.policy.privacy import AllItemsets, Coherence, Family
 
 __all__ = ["Setting", "vary"]
 
@@ -37,14 +39,14 @@ class Setting:
         )
 
 
-def vary(policy: Policy | Mapping[str, Policy], **sweeps: Iterable[Any]) -> list[Setting]:
+def vary(policy: Policy | Mapping[str, Policy], **sweeps: Any) -> list[Setting]:
     """Return a setting for every combination of policies and values.
 
     Parameters
     ----------
     policy : one policy, or several by name
-    sweeps : the values to try of ``algorithm``, ``k``, ``m`` (of the policy's `AllItemsets`) or
-        ``s``; the last one given changes fastest
+    sweeps : the values to try of ``algorithm``, ``k``, ``m`` (of `AllItemsets`, and
+        `Coherence`'s p), ``h`` or ``s``; the last one given changes fastest
 
     >>> base = Policy(5, (AllItemsets(2),))
     >>> [setting.title for setting in vary(base, algorithm=["coat", "pcta"], k=[2, 5])]
@@ -54,7 +56,7 @@ def vary(policy: Policy | Mapping[str, Policy], **sweeps: Iterable[Any]) -> list
     if unknown:
         raise PolicyError(f"cannot sweep over {', '.join(unknown)}; there is {', '.join(_AXES)}")
     policies = policy if isinstance(policy, Mapping) else {None: policy}
-    values = {name: list(sweep) for name, sweep in sweeps.items()}
+    values = {name: _values(sweep) for name, sweep in sweeps.items()}
     for name, sweep in values.items():
         if not sweep:
             raise PolicyError(f"no value of {name} to try")
@@ -71,13 +73,40 @@ def vary(policy: Policy | Mapping[str, Policy], **sweeps: Iterable[Any]) -> list
     return settings
 
 
+def _values(sweep: Any) -> list[Any]:
+    """Return the values of a sweep; a single one will do, and so will NumPy's."""
+    single = isinstance(sweep, str) or not isinstance(sweep, Iterable)
+    values = [sweep] if single else sweep
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
 def _with_m(policy: Policy, m: int) -> Policy:
-    families = [
-        AllItemsets(m, family.linkable) if isinstance(family, AllItemsets) else family
-        for family in policy.privacy
-    ]
-    if not any(isinstance(family, AllItemsets) for family in families):
-        raise PolicyError("m can only be varied when the policy protects all m-itemsets")
+    def changed(family: Family) -> Family | None:
+        match family:
+            case AllItemsets():
+                return AllItemsets(m, family.linkable)
+            case Coherence():
+                return Coherence(m, family.private, family.h, family.linkable)
+        return None
+
+    return _changed(policy, changed, "m can only be varied when the policy protects all m-itemsets")
+
+
+def _with_h(policy: Policy, h: Any) -> Policy:
+    def changed(family: Family) -> Family | None:
+        if isinstance(family, Coherence):
+            return Coherence(family.p, family.private, h, family.linkable)
+        return None
+
+    return _changed(policy, changed, "h can only be varied when the policy has private items")
+
+
+def _changed(policy: Policy, change: Callable[[Family], Family | None], otherwise: str) -> Policy:
+    """Return the policy with those of its families changed that can be."""
+    changed = [change(family) for family in policy.privacy]
+    if not any(changed):
+        raise PolicyError(otherwise)
+    families = [new or old for new, old in zip(changed, policy.privacy, strict=True)]
     return replace(policy, privacy=tuple(families))
 
 
@@ -85,5 +114,6 @@ _AXES: dict[str, Callable[[Policy, Any], Policy]] = {
     "algorithm": lambda policy, value: replace(policy, algorithm=value),
     "k": lambda policy, value: replace(policy, k=value),
     "m": _with_m,
+    "h": _with_h,
     "s": lambda policy, value: replace(policy, max_suppressed=value),
 }
