@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import overcoat as oc
-from experiments.findings import Claim, Findings, table, violated_when_merged_whole
+from experiments.findings import Claim, Findings, error_panels, table, violated_when_merged_whole
 from experiments.materials import Materials
-from overcoat.comparison.plots import Panel, series_of
 from overcoat.comparison.settings import vary
 from overcoat.comparison.text import show_value
 from overcoat.data import samples
-from overcoat.measures.counts import named_counts
+from overcoat.measures.counts import count_any, named_counts
 from overcoat.measures.frequent import mine_frequent
 from overcoat.measures.queries import Workload
 
@@ -69,7 +68,8 @@ def case_study(materials: Materials) -> Findings:
         pairs = oc.Policy(2, (oc.AllItemsets(APRIORI_M),), hierarchy=hospital.hierarchy)
         settings += vary(pairs, algorithm=["apriori"], k=K)
         first = _frequent(hospital)
-        sizes.append(f"{name}: {len(first)}")
+        longest = max(map(len, first))
+        sizes.append(f"{name}: {len(first)}, of at most {longest} code{'s' * (longest > 1)}")
         field = materials.compare(
             data, settings, q=(2,), by="items", among="generalized", workloads={"W1": first}
         )
@@ -79,7 +79,7 @@ def case_study(materials: Materials) -> Findings:
             exact = None
             if run.mapping is not None:
                 counts = named_counts(data, run.mapping.apply(data), run.mapping, bound)
-                exact = sum(_is_exact(run.mapping, hospital.disorders[c.name]) for c in counts)
+                exact = sum(count.exact for count in counts)
             stuck = None
             if row["algorithm"] == "coat":
                 stuck = violated_when_merged_whole(data, run.setting.policy)
@@ -90,30 +90,20 @@ def case_study(materials: Materials) -> Findings:
         setup="Every part of every transaction is protected (Pgen); 20 disorders are utility sets, "
         "the other codes one more; weights from the ICD-9 hierarchy; s = 0.5 %. W1: combinations "
         "of codes outside the disorders that at least 10 % of the patients have "
-        f"({'; '.join(sizes)} queries). W2: 1,000 pairs of generalized codes, drawn uniformly over "
-        "codes, and once more as they occur. Apriori is "
+        f"({'; '.join(sizes)}). W2: {materials.n_queries:,} pairs of generalized codes, drawn "
+        "uniformly over codes, and once more as they occur. Apriori is "
         f"run with m = {APRIORI_M}: it protects pairs only, much less than the others. *Disorders "
         "exact* counts the disorders whose patients can be counted from the release exactly. "
         "*stuck*: itemsets that fewer than k people match even when every disorder, and the rest, "
         "is merged whole.",
         rows=table(rows, COLUMNS),
-        panels=tuple(
-            Panel(
-                series_of([row for row in rows if row["data"] == name], "k", f"avg_re_{workload}"),
-                f"{name}, {title}",
-                "k",
-                "AvgRE",
-                log_y=True,
-            )
-            for name in dict.fromkeys(row["data"] for row in rows)
-            for workload, title in (("W1", "W1"), ("q2", "W2"))
-        ),
+        panels=error_panels(rows, "k", {"W1": "W1", "q2": "W2"}),
         claims=tuple(_claims(rows)),
         columns=2,
         remarks="Where itemsets are *stuck*, patients with a rare combination of disorders stand "
         "out even if nothing but the disorders is published: no method that keeps 20 disorders "
-        "apart can meet the policy without suppression. So it depends on the disorders: with rare "
-        "ones, which few patients have together, there are few such combinations. The paper's "
+        "apart can meet the policy without suppression. There are fewer such combinations when "
+        "the disorders are rare, but there are some. The paper's "
         "data, and its choice of disorders, are private. The other codes form one utility set, and "
         "protecting every part of every transaction merges most of it, which is what W1 and W2 "
         "measure. Pairs that few patients have are then overestimated by thousands.",
@@ -134,7 +124,11 @@ def _hospitals(materials: Materials) -> dict[str, Hospital]:
 
 
 def _disorders(path: Path, data: oc.Transactions) -> list[dict[str, tuple[str, ...]]]:
-    """Return the 20 most and the 20 least common disorders among those with several codes."""
+    """Return the 20 most and the 20 least common disorders.
+
+    Of those with several codes, and with as many patients as the largest k: fewer could not be
+    published as a disorder at all.
+    """
     found = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
@@ -142,9 +136,9 @@ def _disorders(path: Path, data: oc.Transactions) -> list[dict[str, tuple[str, .
             inside = tuple(code for code in codes.split() if code in data.vocabulary)
             if len(inside) > 1:
                 found[name] = inside
-    supports = data.supports
+    patients = {name: count_any(data, found[name]) for name in found}
     by_support = sorted(
-        found, key=lambda name: -sum(int(supports[data.vocabulary.code(c)]) for c in found[name])
+        (name for name in found if patients[name] >= max(K)), key=lambda name: -patients[name]
     )
     chosen = by_support[:N_DISORDERS], by_support[-N_DISORDERS:]
     return [{name: found[name] for name in sorted(names)} for names in chosen]
@@ -161,15 +155,6 @@ def _frequent(hospital: Hospital) -> Workload:
         if not studied & {data.vocabulary[code] for code in codes}
     ]
     return Workload.of(data, itemsets)
-
-
-def _is_exact(mapping: oc.Mapping, disorder: tuple[str, ...]) -> bool:
-    """Whether the patients with a disorder can be counted: its groups hold nothing else."""
-    labels = {mapping[code] for code in disorder}
-    if None in labels:
-        return False
-    groups = mapping.groups
-    return all(set(groups[label]) <= set(disorder) for label in labels if label is not None)
 
 
 def _claims(rows: list[dict[str, Any]]) -> list[Claim]:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import overcoat as oc
 from experiments.materials import Materials
-from overcoat.comparison.plots import Panel
+from overcoat.comparison.plots import Panel, series_of
 from overcoat.comparison.text import show_value
+from overcoat.policy.privacy import BoundAllItemsets, BoundPgen
 
 __all__ = [
     "Claim",
     "Experiment",
     "Findings",
+    "error_panels",
     "markdown",
+    "names_of",
+    "only",
     "table",
     "times_better",
     "violated_when_merged_whole",
@@ -24,16 +28,16 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, what was measured, and whether it holds."""
+    """A claim of the paper, what was measured, and whether it holds; None: in part."""
 
     paper: str
     measured: str
-    holds: bool
+    holds: bool | None
 
     @property
     def verdict(self) -> str:
-        """One word."""
-        return "holds" if self.holds else "does not hold"
+        """In words."""
+        return {True: "holds", False: "does not hold", None: "holds in part"}[self.holds]
 
 
 @dataclass(frozen=True)
@@ -94,13 +98,48 @@ def times_better(
 def violated_when_merged_whole(data: oc.Transactions, policy: oc.Policy) -> int:
     """Return how many sets stay violated when every utility set is merged whole.
 
-    No mapping that respects the utility sets merges more, and merging only adds to supports: if
-    any set is violated then, the policy cannot be met without suppression, by any method.
+    No mapping that respects the utility sets merges more, and merging only adds to supports. A
+    set that fewer than k have then is part of the image of some row, and so of a protected
+    itemset, when all m-itemsets over the whole domain or all parts of all rows are protected (not
+    so for a few explicit itemsets): the policy cannot be met without suppression, by any method.
     """
     bound = policy.bind(data)
+    assert all(
+        family.whole_domain
+        if isinstance(family, BoundAllItemsets)
+        else isinstance(family, BoundPgen)
+        for family in bound.families
+    )
     mapping = oc.Mapping.from_codes(data.vocabulary, bound.utility.block_of)
     verdict = oc.verify(data, mapping.apply(data), mapping, bound)
     return verdict.n_violations.get("privacy", 0)
+
+
+def names_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the data sets of some rows, in order."""
+    return list(dict.fromkeys(row["data"] for row in rows))
+
+
+def only(rows: Iterable[dict[str, Any]], **values: Any) -> list[dict[str, Any]]:
+    """Return the rows with these values."""
+    return [row for row in rows if all(row[name] == value for name, value in values.items())]
+
+
+def error_panels(
+    rows: Sequence[dict[str, Any]], x: str, workloads: Mapping[str, str]
+) -> tuple[Panel, ...]:
+    """Return a panel of AvgRE for each data set and each workload, given with its title."""
+    return tuple(
+        Panel(
+            series_of(only(rows, data=name), x, f"avg_re_{workload}"),
+            f"{name}, {title}",
+            x,
+            "AvgRE",
+            log_y=True,
+        )
+        for name in names_of(rows)
+        for workload, title in workloads.items()
+    )
 
 
 def markdown(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -15,7 +15,7 @@ from overcoat.comparison.compare import Comparison, compare
 from overcoat.comparison.settings import Setting
 from overcoat.data import samples
 
-__all__ = ["BMS", "METHODS", "Materials"]
+__all__ = ["BMS", "METHODS", "Materials", "sample_rows"]
 
 METHODS = ("coat", "apriori", "pcta", "greedy")
 BMS = {"BMS1": "bms-webview-1.dat", "BMS2": "bms-webview-2.dat"}
@@ -31,11 +31,13 @@ class Materials:
     ----------
     data : folder with the real data sets; None: small generated stand-ins
     runs : folder for finished runs
+    policy_sizes : how many itemsets the policies PP6 to PP9 have
     progress : called with what is being done and the number of steps
     """
 
     data: Path | None
     runs: Path
+    policy_sizes: tuple[int, ...] = (100, 500, 1500)
     progress: Callable[[str, int], None] = field(default=lambda stage, steps: None)
 
     @cached_property
@@ -50,12 +52,20 @@ class Materials:
 
     @cached_property
     def n_queries(self) -> int:
-        """How many queries a workload has: the paper's 1,000."""
+        """How many queries a workload has: the paper's 1,000, fewer for stand-ins."""
         return 100 if self.data is None else 1000
 
     def hierarchy(self, data: oc.Transactions) -> oc.Hierarchy:
         """Return the balanced hierarchy of fan-out 5 over the items in order."""
         return oc.Hierarchy.balanced(data.vocabulary, 5)
+
+    @property
+    def workload(self) -> str:
+        """How the queries are drawn by default, in words."""
+        return (
+            f"AvgRE is over {self.n_queries:,} queries drawn as they occur, among the items that "
+            "at least one of the methods generalizes; all methods answer the same queries."
+        )
 
     def compare(
         self, data: oc.Transactions, settings: Iterable[Setting], **options: Any

@@ -41,14 +41,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--data", type=Path, help="folder with the real data; without it, small stand-ins"
     )
+    parser.add_argument(
+        "--policy-sizes",
+        type=lambda text: tuple(map(int, text.split(","))),
+        default=(100, 500, 1500),
+        metavar="N,N,…",
+        help="how many itemsets the policies of pp6-9 have",
+    )
     parser.add_argument("--out", type=Path, default=Path("experiments-out"))
     parser.add_argument("--page", type=Path, help="write a page with all of them here too")
     options = parser.parse_args(arguments)
     unknown = sorted(set(options.names) - set(names))
     if unknown:
         parser.error(f"no experiment {', '.join(unknown)}; there is {', '.join(names)}")
+    if options.data is not None and not options.data.is_dir():
+        parser.error(f"{options.data} is not a folder")
     options.out.mkdir(parents=True, exist_ok=True)
-    materials = Materials(options.data, options.out / "runs", _tell)
+    materials = Materials(options.data, options.out / "runs", options.policy_sizes, _tell)
     sections, claims = [], []
     for experiment in EXPERIMENTS:
         if options.names and experiment.name not in options.names:
@@ -58,9 +67,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.page is not None:
             figures = options.page.with_suffix("")
             figures.mkdir(parents=True, exist_ok=True)
-            shutil.copy(svg, figures)
+            if figures.resolve() != svg.parent.resolve():
+                shutil.copy(svg, figures)
         sections.append(section(experiment.name, found, svg.name))
         claims += [{"experiment": experiment.name, **_shown(claim)} for claim in found.claims]
+        if options.data is None:
+            sys.stdout.write(
+                "On small generated stand-ins, which say nothing of the paper's data:\n"
+            )
         sys.stdout.write(sections[-1] + "\n")
         sys.stdout.flush()
     if options.page is not None:
@@ -95,8 +109,8 @@ this page; the folder holds the public data sets (BMS-WebView-1 and -2 of the KD
 diagnoses of the UCI data set *Diabetes 130-US hospitals*). Hierarchies of BMS1 and BMS2 are
 balanced with fan-out 5 over the items in numeric order: the paper's own are not public, and AvgRE
 and UL depend on them. *suppressed %* is of the items, *s* the seconds of finding the mapping.
-*beyond s*, hollow in the figures, is what could not be published: it would take more suppression
-than s allows.
+`pcta` and `greedy` are our additions: the paper compares COAT with Apriori only. *beyond s*, hollow
+in the figures, is what could not be published: it would take more suppression than s allows.
 """
     shown = [text.replace("](", f"]({figures}/") for text in sections]
     return "\n".join([head, f"## In short\n\n{markdown(claims)}\n", *shown])

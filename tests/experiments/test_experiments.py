@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from experiments.findings import Claim, Findings, markdown, times_better
+import overcoat as oc
+from experiments.findings import (
+    Claim,
+    Findings,
+    markdown,
+    times_better,
+    violated_when_merged_whole,
+)
 from experiments.materials import Materials, sample_rows
+from experiments.policies import _random_itemsets
 from experiments.run import EXPERIMENTS, main, page, section
 from overcoat.data import samples
 
@@ -43,6 +51,30 @@ def test_a_claim_that_fails_is_shown_as_such() -> None:
     assert "| none | none | **holds** |" in text
     assert "| 2 | 0.5 |" in text
     assert "](figures/name.svg)" in page([{"claim": "x"}], [text], "figures")
+
+
+def test_a_claim_can_hold_in_part() -> None:
+    assert Claim("more", "sometimes", holds=None).verdict == "holds in part"
+
+
+def test_itemsets_of_a_policy_are_different_and_in_the_shares_asked_for() -> None:
+    data = samples.baskets(2000, 150, mean=5)
+    itemsets = _random_itemsets(data, (33, 33, 33, 1), 300)
+    assert len(set(itemsets)) == len(itemsets)
+    sizes = [len(itemset) for itemset in itemsets]
+    assert [sizes.count(size) for size in (1, 2, 3, 4)] == [99, 99, 99, 3]
+
+
+def test_stuck_sets_are_those_of_whole_blocks() -> None:
+    rows = [{"a", "c"}, {"b"}, {"b"}, {"c"}]
+    policy = oc.Policy(2, (oc.AllItemsets(2),), oc.Utility([["a", "b"], ["c"]]))
+    assert violated_when_merged_whole(oc.read(rows), policy) == 1  # (a|b) with c: one person
+
+
+def test_a_folder_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--data", "nowhere"])
+    assert "nowhere is not a folder" in capsys.readouterr().err
 
 
 def test_times_better_leaves_out_what_has_no_answer() -> None:
