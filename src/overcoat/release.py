@@ -43,7 +43,7 @@ from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.verification import Verdict, verify
 
-__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "peak_memory_mb"]
+__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "knowing", "peak_memory_mb"]
 
 Progress = Callable[[str, int], None]
 

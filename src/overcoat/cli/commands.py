@@ -12,6 +12,7 @@ from overcoat.cli.options import (
     Source,
     data_options,
     json_option,
+    layout_option,
     make_policy,
     output_options,
     policy_options,
@@ -152,11 +153,7 @@ def _publish(
 @click.argument("released", type=FILE, metavar="RELEASED")
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
 @policy_options
-@click.option(
-    "--to",
-    type=click.Choice(["basket", "long", "list"]),
-    help="Layout of RELEASED, where its name does not say it.",
-)
+@layout_option
 @data_options
 @json_option
 @quiet_option

@@ -12,6 +12,7 @@ from overcoat.cli.options import (
     cost_options,
     data_options,
     json_option,
+    layout_option,
     make_policy,
     quiet_option,
     workload_options,
@@ -58,11 +59,7 @@ __all__ = ["evaluate"]
     help="Write every query with its true count, which is not for publication, its estimate and "
     "its error; - for standard output.",
 )
-@click.option(
-    "--to",
-    type=click.Choice(["basket", "long", "list"]),
-    help="Layout of RELEASED, where its name does not say it.",
-)
+@layout_option
 @data_options
 @json_option
 @quiet_option

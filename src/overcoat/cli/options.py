@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from overcoat.policy.policy import Policy
 
 __all__ = [
+    "FILE",
     "Source",
     "cost_options",
     "data_options",
     "json_option",
+    "layout_option",
     "make_policy",
     "output_options",
     "policy_options",
@@ -240,6 +242,11 @@ output_options = _together(
     ]
 )
 
+layout_option = click.option(
+    "--to",
+    type=click.Choice(["basket", "long", "list"]),
+    help="Layout of RELEASED, where its name does not say it.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 quiet_option = click.option(
     "-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."

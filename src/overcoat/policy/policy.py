@@ -21,7 +21,7 @@ from overcoat.policy.sets import Domain, Lint
 from overcoat.policy.utility import BoundUtility, Utility
 from overcoat.policy.weights import CallableWeights, Distances, TreeWeights, Weights
 
-__all__ = ["BoundPolicy", "Policy"]
+__all__ = ["BoundPolicy", "Penalties", "Policy", "WeightsLike"]
 
 WeightsLike = Distances | Callable[[frozenset[str]], float]
 Penalties = Mapping[str, float] | Callable[[str], float]

@@ -28,6 +28,7 @@ __all__ = [
     "AllItemsets",
     "BoundAllItemsets",
     "BoundCoherence",
+    "BoundFamily",
     "BoundItemsets",
     "BoundPgen",
     "Coherence",
