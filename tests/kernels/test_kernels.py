@@ -1,7 +1,10 @@
 """Both twins against each other and against plain arithmetic."""
 
+import os
 import random
-from typing import Any
+import signal
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -144,6 +147,35 @@ def test_all_violations_are_those_of_each_group() -> None:
         for sets, other_sets in zip(expected, found, strict=True):
             assert all(map(np.array_equal, sets, other_sets))
         assert size == 1 or any(len(supports) for supports, _ in expected)
+
+
+def test_an_interrupt_ends_all_threads() -> None:
+    """The first group that is taken interrupts; there are very many more to take."""
+    n_long, taken = 1_000_000, 0
+
+    class Groups:
+        def __len__(self) -> int:
+            return 2 * compiled.CHUNK
+
+        def __getitem__(self, chunk: slice) -> "Groups":
+            return self
+
+        def tolist(self) -> Iterator[int]:
+            nonlocal taken
+            for _ in range(n_long):
+                taken += 1
+                if taken == 1:
+                    os.kill(os.getpid(), signal.SIGINT)
+                yield 0
+
+    _, fast = pair_of_twins(Transactions.of([{"a"}]), random.Random(1))
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fast.all_violations(cast(Any, Groups()), 1, 2, np.ones(1, np.uint8), 5)
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+    assert taken < n_long
 
 
 def test_larger_violations_agree() -> None:

@@ -3,6 +3,7 @@
 """The compiled `Grouping`: rows (rows.pyx) that know partners (partners.pyx) and violated sets."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 import numpy as np
 
@@ -39,6 +40,7 @@ cdef class Grouping(Partners):
         chunks = [groups[start:start + CHUNK] for start in range(0, len(groups), CHUNK)]
         found = [None] * len(chunks)
         left = iter(range(len(chunks)))
+        over = Event()
 
         def work(Search search):
             cdef const uint8_t[::1] marked = linkable
@@ -46,13 +48,19 @@ cdef class Grouping(Partners):
             for number in left:
                 sets = []
                 for group in chunks[number].tolist():
+                    if over.is_set():
+                        return
                     with nogil:
                         search.run(self, group, size, k, True, &marked[0], limit)
                     sets.append(take(search, size))
                 found[number] = sets
 
         with ThreadPoolExecutor(N_THREADS) as threads:
-            list(threads.map(work, [Search(self.n_items) for _ in range(N_THREADS)]))
+            try:
+                list(threads.map(work, [Search(self.n_items) for _ in range(N_THREADS)]))
+            finally:
+                # An interrupt reaches this thread only, which then waits for the others to end.
+                over.set()
         return [sets for chunk in found for sets in chunk]
 
 
