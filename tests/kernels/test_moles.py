@@ -1,6 +1,7 @@
 """The compiled search for minimal moles against its twin."""
 
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,38 @@ def test_too_many_sets_are_refused() -> None:
     nothing = np.zeros(100, bool)
     arguments = (data.offsets, data.codes, data.counts, ~nothing, nothing, np.arange(102), 3, 2)
     assert [len(sets) for sets in moles.find_moles(*arguments, EVERYTHING)] == [0, 4950, 0]
-    with pytest.raises(MemoryError) as caught:
+    with pytest.raises(reference.TooManySets) as caught:
         moles.find_moles(*arguments, 2000)
-    assert caught.value.args == (2,)
+    assert caught.value.size == 2
+
+
+def test_memory_that_arrays_do_not_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy's error tells a shape; ours tells the size of the sets."""
+    data = Transactions.of([{"1", "2", "3"}] * 3)
+    nothing = np.zeros(3, bool)
+
+    class Poor:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(np, name)
+
+        def empty(self, shape: Any, dtype: Any = float) -> Any:
+            if shape == (2, 1):
+                raise MemoryError(shape, dtype)
+            return np.empty(shape, dtype)
+
+    monkeypatch.setattr(moles, "np", Poor())
+    with pytest.raises(reference.TooManySets) as caught:
+        moles.find_moles(
+            *(data.offsets, data.codes, data.counts, ~nothing, nothing, np.empty(0, int)),
+            *(3, 2, EVERYTHING),
+        )
+    assert caught.value.size == 3
+
+
+@pytest.mark.parametrize("finder", [moles.find_moles, reference.find_moles])
+def test_no_shares_without_private_items(finder: Any) -> None:
+    data = Transactions.of(map(set, ["ab", "ac", "a"]))
+    nothing = np.zeros(3, bool)
+    rows = (data.offsets, data.codes, data.counts)
+    found = finder(*rows, ~nothing, nothing, np.empty(0, np.int64), 2, 2, EVERYTHING)
+    assert [sets.tolist() for sets in found] == [[[1], [2]], []]

@@ -17,7 +17,7 @@ from overcoat.algorithms.outcome import Outcome, Step
 from overcoat.data.memory import available_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.kernels import Engine, mole_finder
+from overcoat.kernels import Engine, TooManySets, mole_finder
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
 
@@ -69,13 +69,12 @@ def _find_moles(
     data: Transactions, family: BoundAllItemsets, k: int, engine: Engine
 ) -> list[NDArray[np.int32]]:
     """Return the minimal moles, by size."""
-    private, h = np.zeros(data.n_items, bool), Fraction(100)
+    private, shares = np.zeros(data.n_items, bool), np.empty(0, np.int64)
     if isinstance(family, BoundCoherence) and family.limits_private:
-        private, h = family.private, family.h
-    share = h / 100
-    shares = np.array(
-        [n * share.numerator // share.denominator for n in range(data.n_transactions + 1)]
-    )
+        private = family.private
+        # h percent of n people, rounded down. Python's integers are exact.
+        above, below = family.h.numerator, 100 * family.h.denominator
+        shares = np.array([above * n // below for n in range(data.n_transactions + 1)])
     free = available_memory()
     most = 1 << 40 if free is None else free // _BYTES
     try:
@@ -83,10 +82,9 @@ def _find_moles(
             *(data.offsets, data.codes, data.counts, family.linkable, private),
             *(shares, family.largest, k, most),
         )
-    except MemoryError as error:
-        size = error.args[0] if error.args else family.largest
+    except TooManySets as error:
         raise PolicyError(
-            f"the sets of {size} items that greedy has to look at do not fit in memory; take a "
+            f"the sets of {error.size} items that greedy has to look at do not fit in memory; take a "
             f"smaller p (it is {family.m}), a larger k or fewer public items"
         ) from None
 

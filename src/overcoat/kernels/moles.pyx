@@ -16,6 +16,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
+from overcoat.kernels.reference import TooManySets
+
 LOOK_UP = 1 << 12  # so many sets between two looks for an interrupt
 
 
@@ -39,10 +41,10 @@ cdef class _Sets:
         if self.n == self.capacity:
             self.capacity = max(2 * self.capacity, 1024)
             if self.n * self.size > self.most or self.n >= 1 << 30:
-                raise MemoryError(self.size)
+                raise MemoryError
             larger = realloc(self.items, self.capacity * self.size * sizeof(int32_t))
             if larger == NULL:
-                raise MemoryError(self.size)
+                raise MemoryError
             self.items = <int32_t*> larger
         memcpy(self.items + self.n * self.size, prefix, (self.size - 1) * sizeof(int32_t))
         self.items[self.n * self.size + self.size - 1] = last
@@ -96,7 +98,7 @@ cdef class _Search:
         int64_t[::1] first        # item -> where its holders start
         int32_t[::1] holders      # rows, ascending for each item
         int32_t[::1] ends         # where in the row the item ends
-        int64_t k, most
+        int64_t k, most, largest  # the most rows that an item has
         bint limits_private
         # The rows of each prefix of the set at hand, by its size, and where it ends in each.
         int32_t[:, ::1] rows, places
@@ -126,14 +128,12 @@ cdef class _Search:
                 next_[self.codes[j]] += 1
                 self.holders[at] = <int32_t> row
                 self.ends[at] = <int32_t> (j + 1 - self.offsets[row])
-        largest = int(per_item.max(initial=0))
-        self.rows = np.empty((p, largest), np.int32)
-        self.places = np.empty((p, largest), np.int32)
+        self.largest = int(per_item.max(initial=0))
         self.n_rows = np.zeros(p, np.int64)
         self.support = np.zeros(n_items, np.int64)
         self.sharing = np.zeros(n_items, np.int64)
         self.part = np.empty(p, np.int32)
-        self.chosen = np.empty(largest, np.int32)
+        self.chosen = np.empty(self.largest, np.int32)
 
     cdef singles(self):
         """Return the sound single items, and the moles among them."""
@@ -165,6 +165,10 @@ cdef class _Search:
             const int32_t* other
             int32_t item
             bint joined
+        if of.n:
+            # One row for each prefix. Those of smaller sets are of no use any more.
+            self.rows = np.empty((size, self.largest), np.int32)
+            self.places = np.empty((size, self.largest), np.int32)
         if size > 1:
             of.index()
         for i in range(of.n):
@@ -288,13 +292,17 @@ def project(offsets, codes, kept):
 
 def find_moles(offsets, codes, counts, public, private, shares, int p, int64_t k, int64_t most):
     """Return the minimal moles of 1, 2, …, p public items."""
-    cdef int size
+    cdef _Search search
+    cdef int size = 1
     if p == 0:
         return []
-    cdef _Search search = _Search(offsets, codes, counts, public, private, shares, p, k, most)
-    sound, moles = search.singles()
-    found = [(<_Sets> moles).array()]
-    for size in range(2, p + 1):
-        sound, moles = search.grow(sound, size == p)
-        found.append((<_Sets> moles).array())
+    try:
+        search = _Search(offsets, codes, counts, public, private, shares, p, k, most)
+        sound, moles = search.singles()
+        found = [(<_Sets> moles).array()]
+        for size in range(2, p + 1):
+            sound, moles = search.grow(sound, size == p)
+            found.append((<_Sets> moles).array())
+    except MemoryError:  # NumPy's, too, which speak of shapes
+        raise TooManySets(size) from None
     return found

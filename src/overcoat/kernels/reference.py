@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountTree", "Grouping", "find_moles", "loses_less"]
+__all__ = ["CountTree", "Grouping", "TooManySets", "find_moles", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
 
@@ -314,6 +314,14 @@ class CountTree:
         return [held for held in row if self._is_under(held, node)]
 
 
+class TooManySets(MemoryError):
+    """The sets of `size` items that a search has to keep do not fit in memory."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"too many sets of {size} items")
+        self.size = size
+
+
 def find_moles(
     offsets: Ints,
     codes: Ints,
@@ -334,12 +342,17 @@ def find_moles(
     ----------
     offsets, codes, counts : IN, distinct rows and how often each occurs
     public, private : IN, bool, (M,)
-    shares : IN, (N + 1,); of so many transactions, how many may hold the same private item
-    most : the compiled twin raises MemoryError when the sets of one size hold more items together
+    shares : IN, (N + 1,); of so many transactions, how many may hold the same private item; may
+        be empty if nothing is private
+    most : the compiled twin gives up when the sets of one size hold more items together
 
     Returns
     -------
     For each size the moles in lexicographic order; int32, (n, size)
+
+    Raises
+    ------
+    TooManySets : there are more than `most`, or memory is used up; compiled twin only
 
     >>> rows = np.array([0, 2, 4, 5]), np.array([0, 1, 0, 2, 0]), np.array([1, 2, 3])
     >>> everything, nothing = np.ones(3, bool), np.zeros(3, bool)
@@ -358,7 +371,7 @@ def find_moles(
     moles = {
         items
         for items, support in supports.items()
-        if support < k or max(sharing[items].values(), default=0) > shares[support]
+        if support < k or any(number > shares[support] for number in sharing[items].values())
     }
     minimal = [
         items
