@@ -6,8 +6,12 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
+import numpy as np
+
+from overcoat.data.generate import checked_count
 from overcoat.data.io import read
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem, VerificationError
@@ -22,6 +26,7 @@ from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import Penalties, Policy, WeightsLike
 from overcoat.policy.utility import Utility
 from overcoat.release import knowing
+from overcoat.verification.rows import differing_rows
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -36,6 +41,7 @@ class Evaluation:
     changes : items and occurrences that are untouched, generalized, suppressed; sizes of groups
     loss : UL and penalties
     ncp : the normalized certainty penalty, from 0 to 1
+    has_hierarchy : whether a hierarchy said how wide groups are, for NCP
     counts : each named utility set before and after
     answers : for each workload, how far its answers are from the truth
     patterns : which frequent itemsets and rules survive, if that was asked for
@@ -47,6 +53,7 @@ class Evaluation:
     changes: Changes
     loss: Loss
     ncp: float
+    has_hierarchy: bool
     counts: tuple[NamedCount, ...]
     answers: tuple[Answers, ...]
     patterns: Patterns | None
@@ -67,7 +74,7 @@ def evaluate(
     weights: WeightsLike | None = None,
     penalties: Penalties | None = None,
     policy: Policy | None = None,
-    workloads: Iterable[Workload] | None = None,
+    workloads: Workload | Iterable[Workload] | None = None,
     min_support: float | None = None,
     min_confidence: float = 50.0,
     top: int = 100,
@@ -82,7 +89,7 @@ def evaluate(
     hierarchy, weights : how far apart items are, for UL and NCP; by default all the same
     penalties : loss of suppressing each item, for UL; by default its support / N
     policy : instead of these four, the policy that has them; its privacy part is not looked at
-    workloads : the queries to answer; by default 1,000 of each of 1, 2 and 3 items, drawn among
+    workloads : the queries to answer, one workload or several; by default 1,000 of each of 1, 2 and 3 items, drawn among
         all items
     min_support : measure the survival of patterns, too: of the itemsets of up to 3 items held by
         that many percent of the transactions
@@ -102,6 +109,10 @@ def evaluate(
     (0.533, [0.0, 0.333])
     """
     data, released = read(data), read(released)
+    if not isinstance(mapping, Mapping):
+        raise PolicyError(f"mapping must be a Mapping (Mapping.read reads one), not {mapping!r}")
+    confidence = _checked_percent("min_confidence", min_confidence) / 100
+    top = checked_count("top", top, 1)
     parts = {
         "utility": utility,
         "hierarchy": hierarchy,
@@ -115,7 +126,7 @@ def evaluate(
         policy = Policy(k=1, privacy=(), **given)
     bound = knowing(policy, mapping).bind(data, privacy=False)
     _check_release(data, released, mapping)
-    workloads = draw_workloads(data) if workloads is None else tuple(workloads)
+    workloads = draw_workloads(data) if workloads is None else _checked_workloads(workloads)
     patterns = None
     if min_support is not None:
         patterns = measure_patterns(
@@ -123,7 +134,7 @@ def evaluate(
             released,
             mapping,
             _least_count(min_support, data.n_transactions),
-            _checked_percent("min_confidence", min_confidence) / 100,
+            confidence,
             top,
         )
     return Evaluation(
@@ -132,6 +143,7 @@ def evaluate(
         changes=count_changes(data, mapping),
         loss=measure_loss(data, released, mapping, bound),
         ncp=measure_ncp(data, mapping, bound.hierarchy),
+        has_hierarchy=bound.hierarchy is not None,
         counts=named_counts(data, released, mapping, bound),
         answers=tuple(answer(workload, data, released, mapping) for workload in workloads),
         patterns=patterns,
@@ -141,24 +153,27 @@ def evaluate(
 
 def _check_release(data: Transactions, released: Transactions, mapping: Mapping) -> None:
     """Measures of something that is not the release of these data would mean nothing."""
-    expected = mapping.apply(data)
-    if expected == released:
+    if mapping.apply(data) == released:
         return
-    wanted, there = dict(expected), dict(released)
-    differing = sorted(row for row in {*wanted, *there} if wanted.get(row, 0) != there.get(row, 0))
-    lines = [
-        f"  {{{', '.join(row)}}} is released {there.get(row, 0)} times, the data give it "
-        f"{wanted.get(row, 0)} times"
-        for row in differing[:5]
-    ]
-    if len(differing) > 5:
-        lines.append(f"  … and {len(differing) - 5:,} more")
+    lines = [f"  {message}" for message, _, _ in differing_rows(data, released, mapping)]
+    if len(lines) > 5:
+        lines[5:] = [f"  … and {len(lines) - 5:,} more"]
     message = "the release is not the data under this mapping; these rows differ:"
     raise VerificationError("\n".join([message, *lines]))
 
 
-def _checked_percent(name: str, value: float) -> float:
-    if isinstance(value, (bool, str)) or not 0 <= value <= 100:  # also refuses nan
+def _checked_workloads(workloads: Any) -> tuple[Workload, ...]:
+    several = (workloads,) if isinstance(workloads, Workload) else workloads
+    if isinstance(several, Iterable):
+        several = tuple(several)
+        if all(isinstance(workload, Workload) for workload in several):
+            return several
+    raise PolicyError("workloads must be Workloads: draw_workload and Workload.of make them")
+
+
+def _checked_percent(name: str, value: Any) -> Any:
+    number = isinstance(value, (Real, np.number)) and not isinstance(value, bool)
+    if not number or not 0 <= float(value) <= 100:  # also refuses nan
         raise PolicyError(f"{name} is a percentage from 0 to 100, not {value!r}")
     return value
 

@@ -182,7 +182,8 @@ def test_from_the_command_line(
     assert done.status == 0, done.err
     assert done.json["verified"] is True
     assert desk.mapping()["groups"] == {"(1|2|3)": ["1", "2", "3"], "4": ["4"]}
-    desk.run("verify", "d.dat", "o.dat", "--mapping", "map.json", "-k", "2", "--km", "2")
+    verify = ("verify", "d.dat", "o.dat", "--mapping", "map.json", "-k", "2", "--km", "2")
+    assert desk.run(*verify).status == 0
     done = desk.run(*common[:2], "-o", "x.dat", "--policy", "p.toml")
     assert done.status == 2
     assert "--hierarchy balanced:5" in done.err

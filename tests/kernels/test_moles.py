@@ -51,7 +51,7 @@ def test_too_many_sets_are_refused() -> None:
     nothing = np.zeros(100, bool)
     arguments = (data.offsets, data.codes, data.counts, ~nothing, nothing, np.arange(102), 3, 2)
     assert [len(sets) for sets in moles.find_moles(*arguments, EVERYTHING)] == [0, 4950, 0]
-    with pytest.raises(reference.TooManySets) as caught:
+    with pytest.raises(reference.TooManySetsError) as caught:
         moles.find_moles(*arguments, 2000)
     assert caught.value.size == 2
 
@@ -71,7 +71,7 @@ def test_memory_that_arrays_do_not_get(monkeypatch: pytest.MonkeyPatch) -> None:
             return np.empty(shape, dtype)
 
     monkeypatch.setattr(moles, "np", Poor())
-    with pytest.raises(reference.TooManySets) as caught:
+    with pytest.raises(reference.TooManySetsError) as caught:
         moles.find_moles(
             *(data.offsets, data.codes, data.counts, ~nothing, nothing, np.empty(0, int)),
             *(3, 2, EVERYTHING),

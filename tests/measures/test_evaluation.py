@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,8 +24,8 @@ def test_another_release_is_refused() -> None:
     rows = [{"(a|b)"}, {"(a|b)"}, {"(a|b)", "c"}, {"c"}]
     with pytest.raises(VerificationError) as caught:
         oc.evaluate(DATA, rows, MAPPING)
-    assert "{} is released 0 times, the data give it 1 times" in str(caught.value)
-    assert "{c} is released 1 times, the data give it 0 times" in str(caught.value)
+    assert "the row {} is released 0 times, the data give it once" in str(caught.value)
+    assert "the row {c} is released once, the data give it 0 times" in str(caught.value)
 
 
 def test_many_differences_are_counted() -> None:
@@ -36,6 +37,93 @@ def test_many_differences_are_counted() -> None:
 def test_a_mapping_that_does_not_cover_the_data() -> None:
     with pytest.raises(MappingError, match="'d' of the data is not in the mapping"):
         oc.evaluate(DATA, RELEASED, oc.Mapping.of("abc", [["a", "b"], ["c"]]))
+
+
+@pytest.mark.parametrize(
+    ("offsets", "codes", "problem"),
+    [
+        ([0, 1], [4], "from 0 to 3"),
+        ([0, 1], [-1], "from 0 to 3"),
+        ([0, 2], [1, 0], "codes must rise in each query"),
+        ([0, 2], [1, 1], "codes must rise in each query"),
+        ([0, 1, 1], [1], "offsets must rise"),
+        ([1, 2], [0, 1], "start at 0 and end"),
+        ([0, 1], [0, 1], "start at 0 and end"),
+        (np.zeros(0, int), [], "start at 0 and end"),
+        ([0.0, 1.0], [0], "offsets must be a one-dimensional array of integers"),
+        ([0, 1], [[0]], "codes must be a one-dimensional array of integers"),
+    ],
+)
+def test_arrays_that_are_no_workload(offsets: Any, codes: Any, problem: str) -> None:
+    with pytest.raises(PolicyError, match=problem):
+        oc.Workload(DATA.vocabulary, np.array(offsets), np.array(codes, int), "mine")
+
+
+def test_arrays_that_are_a_workload() -> None:
+    queries = oc.Workload(DATA.vocabulary, np.array([0, 2, 3]), np.array([1, 2, 0]), "mine")
+    assert list(queries) == [("b", "c"), ("a",)]
+    assert list(oc.Workload(DATA.vocabulary, np.array([0]), np.array([], int), "mine")) == []
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda rows: oc.draw_workload(rows, q=1),
+        lambda rows: oc.Workload.of(rows, [["a"]]),
+    ],
+)
+def test_queries_want_transactions(ask: Any) -> None:
+    with pytest.raises(PolicyError, match=r"about Transactions, not a list: read\(\)"):
+        ask([{"a"}, {"b"}])
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"min_support": [5]}, r"min_support is a percentage from 0 to 100, not \[5\]"),
+        ({"min_confidence": 900}, "min_confidence is a percentage from 0 to 100, not 900"),
+        ({"top": -3}, "top must be a whole number of at least 1, not -3"),
+        ({"workloads": [["a"]]}, "workloads must be Workloads"),
+        ({"workloads": 3}, "workloads must be Workloads"),
+        ({"mapping": None}, "mapping must be a Mapping .* not None"),
+    ],
+)
+def test_what_evaluate_refuses(given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(PolicyError, match=problem):
+        oc.evaluate(DATA, RELEASED, **{"mapping": MAPPING, **given})
+
+
+def test_one_workload_will_do() -> None:
+    workload = oc.Workload.of(DATA, [["a"]])
+    (answers,) = oc.evaluate(DATA, RELEASED, MAPPING, workloads=workload).answers
+    assert answers.workload is workload
+
+
+def test_a_count_that_is_right_by_coincidence_is_not_exact() -> None:
+    """{a} has one holder before and its label one after, who might have z alone."""
+    data = oc.read([{"a", "z"}, {"b"}, {"b"}])
+    mapping = oc.Mapping.of("abz", [["a", "z"], ["b"]])
+    utility = oc.Utility({"a": ["a"], "b": ["b"]})
+    counts = oc.evaluate(data, mapping.apply(data), mapping, utility=utility).counts
+    assert [(count.before, count.after, count.exact) for count in counts] == [
+        (1, 1, False),
+        (2, 2, True),
+    ]
+
+
+def test_items_of_a_group_that_do_not_occur_bring_nobody_in() -> None:
+    data = oc.read([{"a"}, {"b"}])
+    mapping = oc.Mapping.of("abz", [["a", "z"], ["b"]])
+    utility = oc.Utility({"a": ["a"]})
+    (count,) = oc.evaluate(data, mapping.apply(data), mapping, utility=utility).counts
+    assert count.exact
+
+
+def test_ncp_is_explained_with_and_without_a_hierarchy() -> None:
+    assert "a group that spans" in evaluation_lines(oc.evaluate(DATA, RELEASED, MAPPING))
+    hierarchy = oc.Hierarchy.balanced(DATA.vocabulary, 2)
+    found = oc.evaluate(DATA, RELEASED, MAPPING, hierarchy=hierarchy)
+    assert "closest common ancestor in the hierarchy spans" in evaluation_lines(found)
 
 
 def test_no_data() -> None:

@@ -52,14 +52,19 @@ class Method:
 
 
 ALGORITHMS = {
-    "apriori": Method(apriori, apriori_problems),
+    "apriori": Method(
+        apriori,
+        apriori_problems,
+        advice="apriori suppresses all linkable items when fewer than k people have any: a larger "
+        "s, a smaller k, or more linkable items may help",
+    ),
     "coat": Method(coat),
     "greedy": Method(
         greedy,
         greedy_problems,
         limits_private=True,
-        advice="greedy only suppresses: a larger s (100 allows anything), a smaller k or p, fewer "
-        "public items, or a method that merges, such as coat, may help",
+        advice="greedy only suppresses: a larger s (100 allows anything), a smaller k or p "
+        "(--km), fewer public items, or a method that merges, such as coat, may help",
     ),
     "pcta": Method(pcta),
 }

@@ -17,7 +17,7 @@ from overcoat.algorithms.outcome import Outcome, Step
 from overcoat.data.memory import available_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.kernels import Engine, TooManySets, mole_finder
+from overcoat.kernels import Engine, TooManySetsError, mole_finder
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
 
@@ -82,10 +82,10 @@ def _find_moles(
             *(data.offsets, data.codes, data.counts, family.linkable, private),
             *(shares, family.largest, k, most),
         )
-    except TooManySets as error:
+    except TooManySetsError as error:
         raise PolicyError(
-            f"the sets of {error.size} items that greedy has to look at do not fit in memory; take a "
-            f"smaller p (it is {family.m}), a larger k or fewer public items"
+            f"the sets of {error.size} items that greedy has to look at do not fit in memory; "
+            f"take a smaller p (it is {family.m}), a larger k or fewer public items"
         ) from None
 
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from overcoat.errors import PolicyError
 from overcoat.kernels import reference
-from overcoat.kernels.reference import TooManySets
+from overcoat.kernels.reference import TooManySetsError
 
 try:
     from overcoat.kernels import compiled, counttree, moles
 except ImportError:  # pragma: no cover - the package is normally installed with its kernels
     compiled = counttree = moles = None  # type: ignore[assignment]
 
-__all__ = ["Engine", "TooManySets", "count_tree_class", "grouping_class", "mole_finder"]
+__all__ = ["Engine", "TooManySetsError", "count_tree_class", "grouping_class", "mole_finder"]
 
 Engine = Literal["compiled", "reference"]
 

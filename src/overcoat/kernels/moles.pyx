@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy
 
-from overcoat.kernels.reference import TooManySets
+from overcoat.kernels.reference import TooManySetsError
 
 LOOK_UP = 1 << 12  # so many sets between two looks for an interrupt
 
@@ -304,5 +304,5 @@ def find_moles(offsets, codes, counts, public, private, shares, int p, int64_t k
             sound, moles = search.grow(sound, size == p)
             found.append((<_Sets> moles).array())
     except MemoryError:  # NumPy's, too, which speak of shapes
-        raise TooManySets(size) from None
+        raise TooManySetsError(size) from None
     return found

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CountTree", "Grouping", "TooManySets", "find_moles", "loses_less"]
+__all__ = ["CountTree", "Grouping", "TooManySetsError", "find_moles", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
 
@@ -314,7 +314,7 @@ class CountTree:
         return [held for held in row if self._is_under(held, node)]
 
 
-class TooManySets(MemoryError):
+class TooManySetsError(MemoryError):
     """The sets of `size` items that a search has to keep do not fit in memory."""
 
     def __init__(self, size: int) -> None:
@@ -352,7 +352,7 @@ def find_moles(
 
     Raises
     ------
-    TooManySets : there are more than `most`, or memory is used up; compiled twin only
+    TooManySetsError : there are more than `most`, or memory is used up; compiled twin only
 
     >>> rows = np.array([0, 2, 4, 5]), np.array([0, 1, 0, 2, 0]), np.array([1, 2, 3])
     >>> everything, nothing = np.ones(3, bool), np.zeros(3, bool)

@@ -16,9 +16,14 @@ __all__ = ["NamedCount", "count_any", "named_counts"]
 
 @dataclass(frozen=True, slots=True)
 class NamedCount:
-    """A named utility set: its transactions before and after, and how many of its items are gone.
+    """A named utility set, before and after.
 
-    With no item suppressed the two counts are the same, whatever was merged inside the set.
+    Attributes
+    ----------
+    before, after : how many transactions have an item of the set, or a label of one
+    n_items, n_suppressed : items of the set, and how many of them are gone
+    n_across : groups with items of the set and others, which a method or mapping that does not
+        know the set can make
     """
 
     name: str
@@ -26,11 +31,16 @@ class NamedCount:
     after: int
     n_items: int
     n_suppressed: int
+    n_across: int
 
     @property
     def exact(self) -> bool:
-        """Whether the count can be read off the release."""
-        return self.before == self.after and not self.n_suppressed
+        """Whether the count can be read off the release: nothing is gone, nothing came in.
+
+        Then the two counts are the same, whatever was merged inside the set. That they are the
+        same is not enough: who has only the release cannot tell a coincidence.
+        """
+        return not self.n_suppressed and not self.n_across
 
 
 def count_any(transactions: Transactions, labels: Iterable[str]) -> int:
@@ -52,18 +62,32 @@ def count_any(transactions: Transactions, labels: Iterable[str]) -> int:
 def named_counts(
     data: Transactions, released: Transactions, mapping: Mapping, policy: BoundPolicy
 ) -> tuple[NamedCount, ...]:
-    """Return the counts of each named utility set, before and after."""
+    """Return the counts of each named utility set, before and after.
+
+    >>> from overcoat.policy.policy import Policy
+    >>> data = Transactions.of([{"a", "z"}, {"b"}, {"b"}])
+    >>> mapping = Mapping.of("abz", [["a", "z"], ["b"]])
+    >>> policy = Policy(1, (), {"only a": ["a"], "only b": ["b"]}).bind(data, privacy=False)
+    >>> counts = named_counts(data, mapping.apply(data), mapping, policy)
+    >>> [(count.name, count.before, count.after, count.exact) for count in counts]
+    [('only a', 1, 1, False), ('only b', 2, 2, True)]
+    """
+    groups = mapping.groups
     counts = []
     for block in policy.utility.named:
         items = [data.vocabulary[code] for code in block.codes]
         labels = [mapping[item] for item in items]
+        kept = {label for label in labels if label is not None}
+        # What does not occur in the data brings nobody in.
+        others = set(data.vocabulary) - set(items)
         counts.append(
             NamedCount(
                 block.name,
                 count_any(data, items),
-                count_any(released, {label for label in labels if label is not None}),
+                count_any(released, kept),
                 len(items),
                 labels.count(None),
+                sum(not others.isdisjoint(groups[label]) for label in kept),
             )
         )
     return tuple(counts)

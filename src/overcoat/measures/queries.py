@@ -67,6 +67,8 @@ class Workload:
     notes: tuple[Problem, ...] = ()
 
     def __post_init__(self) -> None:
+        if problem := _misfit(self.vocabulary, self.offsets, self.codes):
+            raise PolicyError(f"this is no workload: {problem}; Workload.of takes sets of items")
         self.offsets.flags.writeable = self.codes.flags.writeable = False
 
     @classmethod
@@ -83,6 +85,7 @@ class Workload:
         An item that neither occurs nor is `known` is an error. Queries that nobody matches are
         left out.
         """
+        _check_data(data)
         lint = Lint()
         sets = Sets.of(queries)
         # Read against all known items: a query that names an absent one must go as a whole.
@@ -211,6 +214,7 @@ def largest_query(data: Transactions, among: NDArray[np.bool_] | None = None) ->
     >>> largest_query(Transactions.of([{"a", "b"}, {"c"}]))
     2
     """
+    _check_data(data)
     return int(_n_allowed(data, among).max(initial=0))
 
 
@@ -285,6 +289,30 @@ def draw_workloads(
     if sizes is None:
         sizes = range(1, min(largest_query(data, among), 3) + 1)
     return tuple(draw_workload(data, q, n, seed, among, by) for q in sizes)
+
+
+def _check_data(data: Any) -> None:
+    if not isinstance(data, Transactions):
+        kind = type(data).__name__
+        raise PolicyError(f"queries are about Transactions, not a {kind}: read() makes them")
+
+
+def _misfit(vocabulary: Vocabulary, offsets: Any, codes: Any) -> str | None:
+    """Say what keeps arrays from being queries over the items of a domain."""
+    for name, array in (("offsets", offsets), ("codes", codes)):
+        if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind != "i":
+            return f"{name} must be a one-dimensional array of integers"
+    if not len(offsets) or offsets[0] != 0 or offsets[-1] != len(codes):
+        return "offsets must start at 0 and end at the number of codes"
+    if not (np.diff(offsets) > 0).all():
+        return "offsets must rise: a query has at least one item"
+    if not ((codes >= 0) & (codes < len(vocabulary))).all():
+        return f"codes must be those of the domain, from 0 to {len(vocabulary) - 1}"
+    rises = np.diff(codes) > 0
+    rises[offsets[1:-1] - 1] = True  # from one query to the next
+    if not rises.all():
+        return "codes must rise in each query"
+    return None
 
 
 def _n_allowed(data: Transactions, among: NDArray[np.bool_] | None) -> NDArray[np.int64]:

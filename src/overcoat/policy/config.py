@@ -52,6 +52,7 @@ FILES = (
     *("hierarchy", "distances", "penalties", "known"),
 )
 ITEMS = ("linkable", "private")  # one set of items each
+PROTECTION = ("k", "max_suppressed", "privacy", "km", *ITEMS, "h", "pgen")  # not of what it costs
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:
@@ -111,12 +112,18 @@ def make_policy(
     ----------
     settings : values for the keys of `KEYS`, None where nothing was said
     sep : how set files split items; "" as in the data
-    privacy : whether the policy has to protect something; measures can do without
+    privacy : whether the policy has to protect something; measures do without, and what it says
+        about that is not even read
 
     >>> make_policy({"k": 5, "km": 2}).privacy
     (AllItemsets(2),)
     """
-    given = {key: value for key, value in settings.items() if value is not None}
+    named = [settings[key] for key in FILES if settings.get(key) is not None]
+    given = {
+        key: value
+        for key, value in settings.items()
+        if value is not None and (privacy or key not in PROTECTION)
+    }
     problems: list[Problem] = []
 
     def attempt(action: Callable[[], T], otherwise: T) -> T:
@@ -170,8 +177,7 @@ def make_policy(
         Utility(),
     )
     defaults = {"k": 1, "max_suppressed": 0.5, "algorithm": "coat", "ignore_unknown": False}
-    files = [given[key] for key in FILES if key in given]
-    flat = [x for one in files for x in (one if isinstance(one, tuple) else (one,))]
+    flat = [x for one in named for x in (one if isinstance(one, tuple) else (one,))]
     return Policy(
         files=tuple(str(x) for x in flat if isinstance(x, (str, Path))),
         privacy=tuple(family for family in families if family is not None),

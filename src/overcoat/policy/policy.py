@@ -105,13 +105,14 @@ class Policy:
     def bind(self, data: Transactions, *, privacy: bool = True) -> BoundPolicy:
         """Check the policy against `data`, raising all its problems at once.
 
-        Without `privacy` neither k nor the privacy constraints are looked at: what a release costs
-        depends on the rest only.
+        Without `privacy` neither k, s nor the privacy constraints are looked at: what a release
+        costs depends on the rest only.
         """
         lint = Lint(errors=list(self.problems))
         domain = Domain.of(data, self.known, self.ignore_unknown)
         k = self._checked_k(data, lint) if privacy else 1
-        budget = _budget(self.max_suppressed, data.n_items, lint)
+        s = self.max_suppressed if privacy else 100
+        budget = _budget(s, data.n_items, lint)
         families = self._bind_families(data, domain, k, lint) if privacy else ()
         utility = self.utility.bind(domain, lint)
         tree = self._tree(data.vocabulary, lint)
@@ -120,7 +121,7 @@ class Policy:
         lint.raise_errors()
         return BoundPolicy(
             k=k,
-            max_suppressed=float(self.max_suppressed),
+            max_suppressed=float(s),
             budget=budget,
             families=families,
             utility=utility,

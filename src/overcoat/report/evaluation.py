@@ -42,11 +42,7 @@ def evaluation_lines(evaluation: Evaluation) -> str:
         ),
         *_change_lines(evaluation),
         ("loss", _loss(evaluation.loss.log2_ul)),
-        (
-            "ncp",
-            f"{evaluation.ncp:.3g}: on average an occurrence became a group that spans "
-            f"{100 * evaluation.ncp:.3g} % of all items",
-        ),
+        ("ncp", _ncp(evaluation)),
         *exact_counts(evaluation.counts),
         *(("queries", _errors(answers)) for answers in evaluation.answers),
     ]
@@ -133,6 +129,16 @@ def _loss(log2_ul: float) -> str:
     if not math.isfinite(log2_ul):
         return "none"
     return f"log2 UL = {log2_ul:.3f}: utility loss, less is better; one less is half the loss"
+
+
+def _ncp(evaluation: Evaluation) -> str:
+    wide = "that spans"
+    if evaluation.has_hierarchy:
+        wide = "whose closest common ancestor in the hierarchy spans"
+    return (
+        f"{evaluation.ncp:.3g}: on average an occurrence became a group {wide} "
+        f"{100 * evaluation.ncp:.3g} % of all items"
+    )
 
 
 def _errors(answers: Answers) -> str:

@@ -16,8 +16,8 @@ def labels_of(
     items: NDArray[np.bool_], released: Transactions, image_of: NDArray[np.int32]
 ) -> NDArray[np.uint8]:
     """Return which released labels stand for any of these items."""
-    labels = np.zeros(released.n_items + 1, np.uint8)  # the last is the absent label
-    labels[image_of[items & (image_of >= 0)]] = True
+    labels = np.zeros(released.n_items + 1, np.uint8)  # the last is that of items without one
+    labels[image_of[items]] = True
     return labels[:-1]
 
 

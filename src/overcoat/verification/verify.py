@@ -7,7 +7,6 @@ this says so.
 
 from __future__ import annotations
 
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
-from overcoat.data.vocabulary import item_order
 from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence, BoundItemsets, BoundPgen
 from overcoat.verification.native import image_supports, rows_match, weakest_sets
+from overcoat.verification.rows import differing_rows
 from overcoat.verification.shares import labels_of, too_large_shares
 
 __all__ = ["Verdict", "Violation", "verify"]
@@ -181,21 +180,8 @@ def _check_rows(
     published = (released.offsets, released.codes, released.counts)
     if rows_match(*original, codes, *published):
         return
-    wanted = Counter[frozenset[str]]()
-    for items, count in data:
-        wanted[frozenset(label_of[item] for item in items if item in label_of)] += count
-    there = {frozenset(labels): count for labels, count in released}
-    for row in sorted({*wanted, *there}, key=item_order):
-        if wanted.get(row, 0) == there.get(row, 0):
-            continue
-        shown = tuple(item_order(row))
-        findings.say(
-            "rows",
-            f"the row {{{', '.join(shown)}}} is released {_times(there.get(row, 0))}, "
-            f"the data give it {_times(wanted.get(row, 0))}",
-            itemset=shown,
-            support=there.get(row, 0),
-        )
+    for message, row, support in differing_rows(data, released, mapping):
+        findings.say("rows", message, itemset=row, support=support)
 
 
 def _released_codes(
@@ -205,10 +191,6 @@ def _released_codes(
     labels = (label_of.get(item) for item in data.vocabulary)
     codes = (-1 if label is None else released.vocabulary.get(label) for label in labels)
     return np.array([absent if code is None else code for code in codes], np.int32)
-
-
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times"
 
 
 # -- privacy: every itemset matches at least k people, or nobody --------------------------------
