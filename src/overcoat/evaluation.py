@@ -89,8 +89,8 @@ def evaluate(
     hierarchy, weights : how far apart items are, for UL and NCP; by default all the same
     penalties : loss of suppressing each item, for UL; by default its support / N
     policy : instead of these four, the policy that has them; its privacy part is not looked at
-    workloads : the queries to answer, one workload or several; by default 1,000 of each of 1, 2 and 3 items, drawn among
-        all items
+    workloads : the queries to answer, one workload or several; by default 1,000 of each of 1, 2
+        and 3 items, drawn among all items
     min_support : measure the survival of patterns, too: of the itemsets of up to 3 items held by
         that many percent of the transactions
     min_confidence : of rules, in percent
