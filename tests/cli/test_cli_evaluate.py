@@ -48,6 +48,18 @@ def test_json(released: Desk) -> None:
     assert again.out == done.out
 
 
+def test_what_a_policy_protects_is_not_looked_at(released: Desk) -> None:
+    protects = (
+        'k = 0\ns = 400\nkm = 0\nh = 101\nprivacy = "missing.txt"\nlinkable = "missing.txt"\n'
+    )
+    released.write({"p.toml": protects + '[utility]\nab = ["a", "b"]\n'})
+    done = released.run(*EVALUATE, "--policy", "p.toml")
+    assert done.status == 0, done.err
+    assert " ab " in done.err
+    released.write({"p.toml": 'k = 0\nutility = "missing.txt"\n'})
+    assert released.run(*EVALUATE, "--policy", "p.toml").status == 2
+
+
 def test_the_seed(released: Desk) -> None:
     tables = [
         released.run(*EVALUATE, *words(f"--q 1 --n-queries 50 --seed {seed} -q -o -")).out

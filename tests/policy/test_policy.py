@@ -67,6 +67,31 @@ def test_unknown_items_come_with_near_matches(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "item", "why"),
+    [
+        ("a cerebral occl: b c", "occl:", "the line starts with the item 'a'"),
+        ("p:q: a b", "q:", "a name ends at the first colon, here after 'p'"),
+    ],
+)
+def test_names_that_are_not_recognised(tmp_path: Path, line: str, item: str, why: str) -> None:
+    _, lint = resolve(tmp_path, f"{line}\n", None)
+    (told,) = (error.message for error in lint.errors if repr(item) in error.message)
+    assert f"if this colon ends the name of the set: {why}; choose another name" in told
+    # What the hint says works.
+    path = tmp_path / "sets.json"
+    name = line.rpartition(":")[0]
+    path.write_text(json.dumps({name: ["b"]}), encoding="utf-8")
+    (found,) = Sets.read(path).resolve(Domain(Vocabulary(ITEMS), 3), lint := Lint())
+    assert (found.name, found.items, lint.errors) == (name, ("b",), [])
+
+
+def test_no_word_on_names_where_there_are_no_lines() -> None:
+    lint = Lint()
+    Sets.of([["q:"]]).resolve(Domain(Vocabulary(["a"]), 3), lint)
+    assert [error.message for error in lint.errors] == ["item 'q:' does not occur in the data"]
+
+
 def test_json_sets_know_their_lines(tmp_path: Path) -> None:
     path = tmp_path / "sets.json"
     path.write_text('[\n["a", "b"],\n["c"],\n["zzz"]\n]\n')

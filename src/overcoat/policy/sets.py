@@ -178,13 +178,14 @@ class Sets:
         then it drops out: nobody can be found by what nobody has.
         """
         sep = domain.sep if self._sep == "" else self._sep
-        written = [*self._entries]
+        written = [(entry, "") for entry in self._entries]
         for number, text in self._lines:
             try:
-                written.append(_parse(text, sep, domain.vocabulary, self.file, number))
+                entry = _parse(text, sep, domain.vocabulary, self.file, number)
+                written.append((entry, _about_colons(entry)))
             except DataError as error:
                 lint.errors.append(Problem(error.problems[0].message, self.file, number))
-        return [_check(entry, domain, lint) for entry in written]
+        return [_check(entry, domain, lint, about_colons=hint) for entry, hint in written]
 
 
 def _problem(message: str, where: ItemSet | None) -> Problem:
@@ -245,7 +246,18 @@ def _parse(
     return ItemSet(tuple(split_fields(text, sep)), name or None, file, number)
 
 
-def _check(entry: ItemSet, domain: Domain, lint: Lint) -> ItemSet:
+def _about_colons(entry: ItemSet) -> str:
+    """Say why a colon on a line was not taken for the end of the set's name, and what to do."""
+    why = f"the line starts with the item {entry.items[0]!r}" if entry.items else ""
+    if entry.name is not None:
+        why = f"a name ends at the first colon, here after {entry.name!r}"
+    return (
+        f" (if this colon ends the name of the set: {why}; choose another name, or write the sets "
+        'to a .json file, {"name": ["item", …]})'
+    )
+
+
+def _check(entry: ItemSet, domain: Domain, lint: Lint, *, about_colons: str) -> ItemSet:
     """Return the entry with distinct, occurring items; record what is wrong with it."""
     called = f"set {entry.name!r}" if entry.name else "the set"
     if not entry.items:
@@ -260,7 +272,8 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint) -> ItemSet:
             lint.note(f"item {item!r} does not occur in the data and is left out", entry)
         else:
             near = _near(item, domain) if len(lint.errors) < _NEAR_MATCHES else ""
-            lint.error(f"item {item!r} does not occur in the data{near}", entry)
+            hint = about_colons if item.endswith(":") or ": " in item else ""
+            lint.error(f"item {item!r} does not occur in the data{near}{hint}", entry)
     items = sorted(kept, key=domain.vocabulary.code)
     return ItemSet(tuple(items), entry.name, entry.file, entry.line)
 
