@@ -1,6 +1,6 @@
 """PCTA: clustering-based anonymization of transactions (Gkoulalas-Divanis, Loukides 2011).
 
-In its form UPCTA, which respects utility constraints.
+In its form UPCTA (the same authors, 2012), which respects utility constraints.
 """
 
 from __future__ import annotations
