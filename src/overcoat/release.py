@@ -157,9 +157,6 @@ class Result:
         if keep_order and order is None:
             raise DataError("the order of the input is not known; read it with keep_order=True")
         layout = output_layout(str(path), self.data.layout, to)
-        for target in (path, mapping):
-            if target is not None and str(target) != "-":
-                self._check_target(Path(target))
         with Staging() as staging:
             if str(path) == "-":
                 content = io.BytesIO()
@@ -171,9 +168,11 @@ class Result:
                 compressed = str(path).lower().endswith(".gz")
                 write(self.released, staged, layout=layout, order=order, gzip=compressed)
                 self._check_copy(staged, layout, keep_order)
+                self._check_target(path, staged)
             if mapping is not None:
                 target = staging.stage(mapping)
                 target.write_text(self.mapping.dumps(keep_order=keep_order), encoding="utf-8")
+                self._check_target(mapping, target)
                 if Mapping.read(target) != self.mapping:
                     raise VerificationError("the mapping does not read back as it was written")
             if report is not None:
@@ -182,13 +181,15 @@ class Result:
                 send(content.getvalue())
             staging.commit()
 
-    def _check_target(self, target: Path) -> None:
-        """Refuse to write over what the release was made from."""
+    def _check_target(self, path: str | Path, staged: Path) -> None:
+        """Refuse to write over what the release was made from, unless nothing would change."""
+        target = Path(path).resolve()
         if not target.is_file():
             return
         over_policy = any(Path(x).exists() and target.samefile(x) for x in self.policy.files)
-        if over_policy or (self.data.digest and self.data.digest == _digest(target)):
-            raise DataError("is an input; name another file for the output", str(target))
+        over_data = self.data.digest is not None and self.data.digest == _digest(target)
+        if over_policy or (over_data and self.data.digest != _digest(staged)):
+            raise DataError("is an input; name another file for the output", str(path))
 
     def _check_copy(self, written: Any, layout: Layout, keep_order: bool) -> None:
         """Read back what was written: it must be exactly what was verified."""

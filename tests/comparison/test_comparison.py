@@ -86,6 +86,8 @@ def test_rows_are_what_the_measures_say() -> None:
         items, occurrences = found.changes.items, found.changes.occurrences
         expected = {
             **run.setting.values,
+            "s": 0.5,
+            "protected": "all 2-itemsets",
             "status": "met",
             "n_groups": len(result.mapping.merged),
             "largest_group": found.changes.largest_group,
@@ -169,6 +171,18 @@ def test_damaged_runs_are_run_again(
     seen = count_runs(monkeypatch)
     oc.compare(DATA, oc.vary(BASE), q=[1], folder=tmp_path)
     assert len(seen) == 1
+
+
+def test_a_run_under_another_name_is_not_taken(tmp_path: Path) -> None:
+    oc.compare(DATA, oc.vary(BASE, k=[2]), q=[1], folder=tmp_path)
+    (two,) = tmp_path.iterdir()
+    oc.compare(DATA, oc.vary(BASE, k=[9]), q=[1], folder=tmp_path)
+    (nine,) = set(tmp_path.iterdir()) - {two}
+    nine.write_bytes(two.read_bytes())
+    stored, fresh = (
+        oc.compare(DATA, oc.vary(BASE, k=[9]), q=[1], folder=folder) for folder in (tmp_path, None)
+    )
+    assert without_seconds(stored) == without_seconds(fresh)
 
 
 def test_changed_code_is_another_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,7 +327,7 @@ def test_without_matplotlib_there_is_a_page_all_the_same(
     monkeypatch.setattr("overcoat.comparison.page.can_draw", lambda: False)
     written = oc.compare(DATA, oc.vary(BASE), q=[1]).write(tmp_path)
     assert [path.name for path in written] == ["results.csv", "results.parquet", "index.html"]
-    assert "pip install 'overcoat[plots]'" in (tmp_path / "index.html").read_text()
+    assert "pip install matplotlib" in (tmp_path / "index.html").read_text()
 
 
 def test_exact_counts_of_named_sets() -> None:
@@ -369,6 +383,11 @@ def test_scales() -> None:
     figure = draw([Panel({"coat": line}, "", "x", "y") for line in (wide, narrow)])
     assert [axes.get_xlabel() for axes in figure.axes] == ["x (log scale)", "x"]
     assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["PP1", "PP2"]
+
+
+def test_names_are_no_formulas(tmp_path: Path) -> None:
+    line = [Point(r"$\frac$", 1.0), Point("b", 2.0)]
+    save(draw([Panel({r"$x_$": line}, r"$\bad$", "x", "y")]), tmp_path, "x")
 
 
 def test_what_cannot_be_published_is_drawn_hollow() -> None:

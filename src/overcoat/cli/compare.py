@@ -139,7 +139,7 @@ def compare(
         return
     say_unless_quiet(comparison_lines(found), quiet)
     if not can_draw():
-        say_unless_quiet("no plots: they need matplotlib, pip install 'overcoat[plots]'", quiet)
+        say_unless_quiet("no plots: they need matplotlib, pip install matplotlib", quiet)
     say_unless_quiet(f"written to {output}: {', '.join(path.name for path in written)}", quiet)
 
 

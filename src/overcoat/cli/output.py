@@ -29,8 +29,9 @@ def check_outputs(inputs: list[str | None], *outputs: str | None, as_json: bool)
         for output in outputs:
             if output is None or output == "-":
                 continue
-            if os.path.exists(output) and any(
-                os.path.samestat(os.stat(output), other) for other in there
+            target = os.path.realpath(output)  # where it will be written
+            if os.path.exists(target) and any(
+                os.path.samestat(os.stat(target), other) for other in there
             ):
                 raise DataError("is an input; name another file for the output", output)
             staging.stage(output)

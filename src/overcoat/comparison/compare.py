@@ -154,9 +154,23 @@ def compare(
     for run in runs:
         if progress is not None:
             progress(f"measuring {run.setting.title}", 0)
-        rows.append({**run.setting.values, **_measure(data, run, drawn)})
+        rows.append({**_setting_values(run), **_measure(data, run, drawn)})
     axes = tuple(runs[0].setting.values)
     return Comparison(data, axes, tuple(runs), tuple(rows), drawn)
+
+
+def _setting_values(run: Run) -> dict[str, Any]:
+    """Return the values of a setting, and k, s and what is protected even where not varied."""
+    policy = run.policy
+    more = {
+        "k": policy.k,
+        "s": policy.max_suppressed,
+        "protected": " and ".join(family.title for family in policy.families),
+    }
+    return {
+        **run.setting.values,
+        **{name: more[name] for name in more if name not in run.setting.values},
+    }
 
 
 def _check_questions(

@@ -25,7 +25,7 @@ _LOSSES = {
 }
 _HEADINGS = {"error": "Error of COUNT queries", "loss": "Loss", "time": "Time"}
 FIGURES = [f"{name}.{kind}" for name in _HEADINGS for kind in KINDS]
-_NO_PLOTS = "<p>Plots need matplotlib: <code>pip install 'overcoat[plots]'</code>.</p>"
+_NO_PLOTS = "<p>Plots need matplotlib: <code>pip install matplotlib</code>.</p>"
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem }
 svg { max-width: 100%; height: auto }

@@ -88,7 +88,7 @@ def draw(panels: Sequence[Panel], *, columns: int = 3) -> Figure:
         from matplotlib.figure import Figure
         from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
-        raise OvercoatError("plots need matplotlib: pip install 'overcoat[plots]'") from None
+        raise OvercoatError("plots need matplotlib: pip install matplotlib") from None
 
     layout = ConstrainedLayoutEngine(w_pad=0.15, h_pad=0.08)  # inches
     columns = min(columns, len(panels))
@@ -156,11 +156,13 @@ def _draw_panel(axes: Axes, panel: Panel, *, log_y: bool) -> None:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     elif values and min(values) >= 0:
         axes.set_ylim(0, 1.08 * max(values) or 1)
-    axes.set_xticks(list(position.values()), [_tick(x, thousands=panel.x != "k") for x in xs])
+    axes.set_xticks(
+        list(position.values()), [_plain(_tick(x, thousands=panel.x != "k")) for x in xs]
+    )
     axes.minorticks_off()
     axes.set_xlabel(f"{panel.x} (log scale)" if logarithmic else panel.x)
     axes.set_ylabel(f"{panel.y} (log scale)" if axes.get_yscale() == "log" else panel.y)
-    axes.set_title(panel.title, fontsize=10, loc="left")
+    axes.set_title(_plain(panel.title), fontsize=10, loc="left")
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     for side in ("top", "right"):
@@ -172,6 +174,11 @@ def _tick(x: Any, *, thousands: bool) -> str:
     if thousands and isinstance(x, int) and x >= 1000 and x % 1000 == 0:
         return f"{x // 1000}k"
     return f"{x:g}" if isinstance(x, float) else str(x)
+
+
+def _plain(text: str) -> str:
+    """Return a text that matplotlib does not take for a formula."""
+    return text.replace("$", r"\$")
 
 
 def _styles(names: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -211,7 +218,7 @@ def _label_ends(axes: Axes, ends: Mapping[str, tuple[tuple[float, float], str]])
     overflow = max(0.0, last - 1.0)
     for name, height in placed:
         axes.annotate(
-            name,
+            _plain(name),
             xy=(1.02, height - overflow),
             xycoords="axes fraction",
             color=ends[name][1],

@@ -130,6 +130,7 @@ def _run(
         number_of = {label: number for number, label in enumerate(mapping.labels)}
         content = {
             "overcoat": __version__,
+            "key": file.stem,
             "setting": {name: str(value) for name, value in setting.values.items()},
             "met": met,
             "seconds": seconds,
@@ -147,7 +148,7 @@ def _load(file: Path) -> dict[str, Any] | None:
     """Read a run that was done before; None if there is none, or it is not as it was written."""
     try:
         content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        sound = content.pop("check") == _check(content)
+        sound = content.pop("check") == _check(content) and content["key"] == file.stem
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
     return content if sound else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 from overcoat.errors import DataError
@@ -15,7 +16,13 @@ def send(content: bytes) -> None:
         raise DataError("is closed", "standard output")
     try:
         sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        left = memoryview(content)
+        while left:
+            # Unbuffered (PYTHONUNBUFFERED), a write may take a part only, or nothing for now.
+            taken = sys.stdout.buffer.write(left)
+            if taken is None:
+                raise BlockingIOError(errno.EAGAIN, "the reader is too slow")
+            left = left[taken:]
         sys.stdout.buffer.flush()
     except OSError as error:
         sys.stdout = None  # else Python would try once more, and complain, when it ends
