@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import overcoat as oc
-from experiments.findings import Claim, Findings, error_panels, table, violated_when_merged_whole
+from experiments.findings import (
+    Claim,
+    Findings,
+    error_panels,
+    names_of,
+    only,
+    table,
+    violated_when_merged_whole,
+)
 from experiments.materials import Materials
 from overcoat.comparison.settings import vary
 from overcoat.comparison.text import show_value
@@ -159,9 +167,9 @@ def _frequent(hospital: Hospital) -> Workload:
 
 def _claims(rows: list[dict[str, Any]]) -> list[Claim]:
     claims = []
-    for name in dict.fromkeys(row["data"] for row in rows):
-        coat = [row for row in rows if row["data"] == name and row["algorithm"] == "coat"]
-        rival = [row for row in rows if row["data"] == name and row["algorithm"] == "apriori"]
+    for name in names_of(rows):
+        coat = only(rows, data=name, algorithm="coat")
+        rival = only(rows, data=name, algorithm="apriori")
         claims += [
             Claim(
                 f"COAT satisfies all 20 utility constraints for every k ({name})",

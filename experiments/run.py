@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--policy-sizes",
         type=lambda text: tuple(map(int, text.split(","))),
-        default=(100, 500, 1500),
+        default=Materials.policy_sizes,
         metavar="N,N,…",
         help="how many itemsets the policies of pp6-9 have",
     )

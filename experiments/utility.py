@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import overcoat as oc
-from experiments.findings import Claim, Findings, error_panels, table, violated_when_merged_whole
+from experiments.findings import (
+    Claim,
+    Findings,
+    error_panels,
+    only,
+    table,
+    violated_when_merged_whole,
+)
 from experiments.materials import Materials
 from overcoat.comparison.settings import Setting
 
@@ -56,14 +63,10 @@ def utility_policies(materials: Materials) -> Findings:
                 stuck = violated_when_merged_whole(data, run.setting.policy)
             respects = "yes" if inside else "no"
             rows.append({"data": name, **row, "respects": respects, "stuck": stuck})
-    ours = [row for row in rows if row["algorithm"] == "coat" and row["data"] == "BMS1"]
+    ours = only(rows, data="BMS1", algorithm="coat")
     gone = {row["policy"]: row["suppressed_items_percent"] for row in ours}
     errors = [row["avg_re_q1"] for row in ours]
-    rival = {
-        row["policy"]: row
-        for row in rows
-        if row["algorithm"] == "apriori" and row["data"] == "BMS1"
-    }
+    rival = {row["policy"]: row for row in only(rows, data="BMS1", algorithm="apriori")}
     return Findings(
         title="UP1 to UP4: blocks of 25, 50, 250 and 500 items",
         setup="All pairs, k = 5, s = 0.5 %. The blocks are consecutive items of the hierarchy. "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
@@ -23,12 +23,12 @@ from overcoat.measures.ncp import measure_ncp
 from overcoat.measures.patterns import Patterns, measure_patterns
 from overcoat.measures.queries import Answers, Workload, answer, draw_workloads
 from overcoat.policy.hierarchy import Hierarchy
-from overcoat.policy.policy import Penalties, Policy, WeightsLike
+from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.utility import Utility
 from overcoat.release import knowing
 from overcoat.verification.rows import differing_rows
 
-__all__ = ["Evaluation", "evaluate"]
+__all__ = ["Evaluation", "evaluate", "measure_release"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,9 +119,7 @@ def evaluate(
         "weights": weights,
         "penalties": penalties,
     }
-    given: dict[str, Any] = {name: part for name, part in parts.items() if part is not None}
-    if policy is not None and given:
-        raise PolicyError(f"give a whole policy, or its parts ({', '.join(given)}), not both")
+    given = given_parts(policy, parts)
     if policy is None:
         policy = Policy(k=1, privacy=(), **given)
     bound = knowing(policy, mapping).bind(data, privacy=False)
@@ -137,17 +135,29 @@ def evaluate(
             confidence,
             top,
         )
+    return measure_release(data, released, mapping, bound, workloads, patterns)
+
+
+def measure_release(
+    data: Transactions,
+    released: Transactions,
+    mapping: Mapping,
+    policy: BoundPolicy,
+    workloads: Sequence[Workload],
+    patterns: Patterns | None = None,
+) -> Evaluation:
+    """Measure a release that is known to be the data under the mapping."""
     return Evaluation(
         n_transactions=data.n_transactions,
         n_items=data.n_items,
         changes=count_changes(data, mapping),
-        loss=measure_loss(data, released, mapping, bound),
-        ncp=measure_ncp(data, mapping, bound.hierarchy),
-        has_hierarchy=bound.hierarchy is not None,
-        counts=named_counts(data, released, mapping, bound),
+        loss=measure_loss(data, released, mapping, policy),
+        ncp=measure_ncp(data, mapping, policy.hierarchy),
+        has_hierarchy=policy.hierarchy is not None,
+        counts=named_counts(data, released, mapping, policy),
         answers=tuple(answer(workload, data, released, mapping) for workload in workloads),
         patterns=patterns,
-        notes=(*bound.notes, *(note for workload in workloads for note in workload.notes)),
+        notes=(*policy.notes, *(note for workload in workloads for note in workload.notes)),
     )
 
 

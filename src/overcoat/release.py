@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -38,12 +37,20 @@ from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount, named_counts
 from overcoat.measures.loss import Loss, log2_ul, measure_loss
 from overcoat.policy.hierarchy import Hierarchy
-from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike
+from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.verification import Verdict, verify
 
-__all__ = ["Result", "TraceStep", "anonymize", "apply_mapping", "knowing", "peak_memory_mb"]
+__all__ = [
+    "Progress",
+    "Result",
+    "TraceStep",
+    "anonymize",
+    "anonymize_bound",
+    "apply_mapping",
+    "knowing",
+]
 
 Progress = Callable[[str, int], None]
 
@@ -262,30 +269,46 @@ def anonymize(
         "penalties": penalties,
         "algorithm": algorithm,
     }
-    given = {name: part for name, part in parts.items() if part is not None}
-    if policy is not None and given:
-        raise PolicyError(f"give a whole policy, or its parts ({', '.join(given)}), not both")
+    given = given_parts(policy, parts)
     if policy is None:
         if k is None:
             raise PolicyError("k is missing: how many people must an itemset match?")
         policy = Policy(**{"privacy": (), **given})
-    method = None
     try:
-        method = get_method(policy.algorithm)
+        get_method(policy.algorithm)
     except PolicyError as error:  # to be told with whatever else is wrong
         policy = replace(policy, problems=(*policy.problems, *error.problems))
     seconds: dict[str, float] = {}
     with _timed("policy", seconds, progress):
         bound = policy.bind(data)
-        assert method is not None
-        if problems := list(method.problems(bound)):
-            raise PolicyError(map(Problem, problems))
+    return anonymize_bound(
+        data, bound, partial=partial, engine=engine, progress=progress, seconds=seconds
+    )
+
+
+def anonymize_bound(
+    data: Transactions,
+    policy: BoundPolicy,
+    *,
+    partial: bool = False,
+    engine: Engine = "compiled",
+    progress: Progress | None = None,
+    seconds: dict[str, float] | None = None,
+) -> Result:
+    """Do what `anonymize` does, under a policy that is bound already.
+
+    Parameters as there; `seconds` are those of stages that came before.
+    """
+    seconds = {} if seconds is None else seconds
+    method = get_method(policy.algorithm)
+    if problems := list(method.problems(policy)):
+        raise PolicyError(map(Problem, problems))
     require_memory(estimate_memory(data), "the work")
     with _timed("anonymize", seconds, progress):
         tell = None if progress is None else (lambda steps: progress("anonymize", steps))
-        outcome = method.run(data, bound, engine=engine, progress=tell)
+        outcome = method.run(data, policy, engine=engine, progress=tell)
         mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
-    result = _publish(data, bound, mapping, seconds, progress, outcome)
+    result = _publish(data, policy, mapping, seconds, progress, outcome)
     if outcome.unmet:
         if partial:
             return result
@@ -339,16 +362,6 @@ def _take(data: Any, options: dict[str, Any]) -> Transactions:
 def estimate_memory(data: Transactions) -> int:
     """Return about how many bytes anonymizing takes on top of the data; measured at m = 2."""
     return 30 * len(data.codes) + 130 * data.n_distinct + 1000 * data.n_items
-
-
-def peak_memory_mb() -> float:
-    """Return the largest resident memory this process has had, in MB."""
-    try:
-        import resource
-    except ImportError:  # pragma: no cover - not on Windows
-        return math.nan
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 @contextmanager

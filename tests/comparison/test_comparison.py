@@ -15,6 +15,7 @@ from overcoat.comparison.plots import Panel, Point, draw, save, series_of
 from overcoat.comparison.text import comparison_lines
 from overcoat.data import samples
 from overcoat.measures.queries import Workload
+from overcoat.release import anonymize_bound
 
 DATA = samples.baskets(300, 25, mean=4)
 BASE = oc.Policy(3, (oc.AllItemsets(2),), hierarchy=oc.Hierarchy.balanced(DATA.vocabulary, 3))
@@ -54,13 +55,13 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
-    real = oc.anonymize
+    real = anonymize_bound
 
-    def counted(data: Any, **options: Any) -> Any:
-        seen.append(options["policy"].algorithm)
-        return real(data, **options)
+    def counted(data: Any, policy: Any, **options: Any) -> Any:
+        seen.append(policy.algorithm)
+        return real(data, policy, **options)
 
-    monkeypatch.setattr(runs_module, "anonymize", counted)
+    monkeypatch.setattr(runs_module, "anonymize_bound", counted)
     return seen
 
 

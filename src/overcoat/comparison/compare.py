@@ -12,17 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.comparison.runs import Progress, Run, make_folder, run_all
+from overcoat.comparison.runs import Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
 from overcoat.data.io import Staging, read
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
-from overcoat.measures.changes import count_changes
-from overcoat.measures.counts import named_counts
+from overcoat.evaluation import measure_release
 from overcoat.measures.groups import generalized_items
-from overcoat.measures.loss import measure_loss
-from overcoat.measures.ncp import measure_ncp
-from overcoat.measures.queries import Workload, answer, draw_workloads
+from overcoat.measures.queries import Workload, draw_workloads
+from overcoat.release import Progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -140,6 +138,8 @@ def compare(
         return {f"q{len(next(iter(workload)))}": workload for workload in found}
 
     drawn = draw(None)  # so that what cannot be asked is told before the work
+    if both := sorted(drawn.keys() & workloads.keys()):
+        raise PolicyError(f"a workload is drawn under the name {', '.join(both)}; take another")
     folder = None if folder is None else Path(folder)
     runs = run_all(data, settings, folder=folder, progress=progress)
     if not any(run.mapping for run in runs):
@@ -147,8 +147,6 @@ def compare(
         raise DataError("no setting could be run: " + "; ".join(reasons or ["there is none"]))
     if among == "generalized":
         drawn = draw(_generalized(data, runs))
-    if both := sorted(drawn.keys() & workloads.keys()):
-        raise PolicyError(f"a workload is drawn under the name {', '.join(both)}; take another")
     drawn |= workloads
     rows = []
     for run in runs:
@@ -208,27 +206,25 @@ def _measure(data: Transactions, run: Run, workloads: Mapping[str, Workload]) ->
     if run.mapping is None:
         return {"status": "refused", **measures, "note": run.refused}
     released = run.mapping.apply(data)
-    changes = count_changes(data, run.mapping)
-    items, occurrences = changes.items, changes.occurrences
-    loss = measure_loss(data, released, run.mapping, run.policy).log2_ul
+    found = measure_release(data, released, run.mapping, run.policy, list(workloads.values()))
+    items, occurrences = found.changes.items, found.changes.occurrences
+    loss = found.loss.log2_ul
     measures |= {
         "n_groups": len(run.mapping.merged),
-        "largest_group": changes.largest_group,
+        "largest_group": found.changes.largest_group,
         "generalized_items_percent": items.percent(items.generalized),
         "generalized_occurrences_percent": occurrences.percent(occurrences.generalized),
         "suppressed_items_percent": items.percent(items.suppressed),
         "suppressed_occurrences_percent": occurrences.percent(occurrences.suppressed),
         "log2_ul": loss if math.isfinite(loss) else None,
-        "ncp": measure_ncp(data, run.mapping, run.policy.hierarchy),
+        "ncp": found.ncp,
         "seconds": run.seconds,
     }
-    for name, workload in workloads.items():
-        answers = answer(workload, data, released, run.mapping)
+    for name, answers in zip(workloads, found.answers, strict=True):
         measures[f"avg_re_{name}"] = answers.avg_re
         measures[f"median_re_{name}"] = answers.median_re
     if run.policy.utility.named:
-        counts = named_counts(data, released, run.mapping, run.policy)
-        measures["n_exact_counts"] = sum(count.exact for count in counts)
+        measures["n_exact_counts"] = sum(count.exact for count in found.counts)
     if run.met:
         return {"status": "met", **measures, "note": ""}
     gone, s = measures["suppressed_items_percent"], run.policy.max_suppressed

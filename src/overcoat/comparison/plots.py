@@ -1,6 +1,6 @@
 """Figures of a comparison: readable in print, by colour-blind people, and without a legend.
 
-Needs matplotlib: ``pip install 'overcoat[plots]'``.
+Needs matplotlib, which is an extra: ``plots``.
 """
 
 from __future__ import annotations

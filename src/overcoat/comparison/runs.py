@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import resources
@@ -22,11 +22,9 @@ from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
-from overcoat.release import anonymize
+from overcoat.release import Progress, anonymize_bound
 
-__all__ = ["Progress", "Run", "make_folder", "run_all"]
-
-Progress = Callable[[str, int], None]
+__all__ = ["Run", "make_folder", "run_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +63,9 @@ def run_all(
     """
     settings = list(settings)
     bound = _bind_all(data, settings)
+    common = _digest(
+        [_code_digest(), data.vocabulary.labels, data.offsets, data.codes, data.counts]
+    )
     done: dict[str, Run] = {}
     runs = []
     for number, (setting, policy) in enumerate(zip(settings, bound, strict=True), start=1):
@@ -72,7 +73,7 @@ def run_all(
         if progress is not None:
             progress(title, 0)
         tell = None if progress is None else _retitled(progress, title)
-        key = _fingerprint(data, policy)
+        key = _fingerprint(common, policy)
         if problems := list(get_method(policy.algorithm).problems(policy)):
             run = Run(setting, policy, refused="; ".join(problems))
         elif key is not None and (same := done.get(key)) is not None:
@@ -123,7 +124,7 @@ def _run(
     if file is not None and (stored := _load(file)) is not None:
         mapping = Mapping.from_codes(data.vocabulary, np.array(stored["group_of"], np.int32))
         return Run(setting, bound, mapping, stored["met"], stored["seconds"])
-    result = anonymize(data, policy=setting.policy, partial=True, progress=progress)
+    result = anonymize_bound(data, bound, partial=True, progress=progress)
     mapping, met = result.mapping, not result.partial
     seconds = result.seconds["anonymize"]
     if file is not None:
@@ -170,21 +171,27 @@ def _code_digest() -> str:
     return digest.hexdigest()
 
 
-def _fingerprint(data: Transactions, policy: BoundPolicy) -> str | None:
-    """Return a digest of everything that decides the outcome; None if a function decides too."""
+def _fingerprint(common: str, policy: BoundPolicy) -> str | None:
+    """Return a digest of everything that decides the outcome; None if a function decides too.
+
+    `common` is that of the data and the code, which all settings share.
+    """
     if isinstance(policy.weights, CallableWeights):
         return None
+    return _digest([common, *_parts(policy)])[:32]
+
+
+def _digest(parts: Iterable[Any]) -> str:
     digest = hashlib.sha256()
-    for part in _parts(data, policy):
+    for part in parts:
         encoded = part.tobytes() if isinstance(part, np.ndarray) else repr(part).encode()
         digest.update(len(encoded).to_bytes(8))
         digest.update(encoded)
-    return digest.hexdigest()[:32]
+    return digest.hexdigest()
 
 
-def _parts(data: Transactions, policy: BoundPolicy) -> Iterator[Any]:
-    yield from (_code_digest(), policy.algorithm, policy.k, policy.budget)
-    yield from (data.vocabulary.labels, data.offsets, data.codes, data.counts)
+def _parts(policy: BoundPolicy) -> Iterator[Any]:
+    yield from (policy.algorithm, policy.k, policy.budget)
     for family in policy.families:
         yield type(family).__name__
         for field in fields(family):

@@ -5,11 +5,13 @@ The alternative is the system's: to kill the process in the middle, without a wo
 
 from __future__ import annotations
 
+import math
+import sys
 from pathlib import Path
 
 from overcoat.errors import DataError
 
-__all__ = ["available_memory", "require_memory"]
+__all__ = ["available_memory", "peak_memory_mb", "require_memory"]
 
 
 def available_memory() -> int | None:
@@ -70,3 +72,13 @@ def _field(path: str, name: str, unit: int = 1024) -> int | None:
         return next(int(line.split()[1]) * unit for line in lines if line.startswith(name))
     except (OSError, ValueError, IndexError, StopIteration):
         return None
+
+
+def peak_memory_mb() -> float:
+    """Return the largest resident memory this process has had, in MB."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on Windows
+        return math.nan
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)

@@ -21,7 +21,7 @@ from overcoat.policy.sets import Domain, Lint
 from overcoat.policy.utility import BoundUtility, Utility
 from overcoat.policy.weights import CallableWeights, Distances, TreeWeights, Weights
 
-__all__ = ["BoundPolicy", "Penalties", "Policy", "WeightsLike"]
+__all__ = ["BoundPolicy", "Penalties", "Policy", "WeightsLike", "given_parts"]
 
 WeightsLike = Distances | Callable[[frozenset[str]], float]
 Penalties = Mapping[str, float] | Callable[[str], float]
@@ -196,6 +196,14 @@ class Policy:
         if self.weights is not None:
             return CallableWeights(self.weights, vocabulary)
         return TreeWeights(tree or Tree.star(len(vocabulary)))
+
+
+def given_parts(policy: Policy | None, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a policy that were given; a whole policy leaves no room for any."""
+    given = {name: part for name, part in parts.items() if part is not None}
+    if policy is not None and given:
+        raise PolicyError(f"give a whole policy, or its parts ({', '.join(given)}), not both")
+    return given
 
 
 def _budget(max_suppressed: Any, n_items: int, lint: Lint) -> int:

@@ -8,11 +8,12 @@ from dataclasses import asdict
 from typing import Any
 
 from overcoat._version import __version__
+from overcoat.data.memory import peak_memory_mb
 from overcoat.errors import InfeasibleError, InputError, OvercoatError, VerificationError
 from overcoat.evaluation import Evaluation
 from overcoat.measures.counts import NamedCount
 from overcoat.measures.patterns import Survival
-from overcoat.release import Result, peak_memory_mb
+from overcoat.release import Result
 from overcoat.verification import Verdict
 
 __all__ = ["error_to_json", "evaluation_to_json", "result_to_json", "verdict_to_json"]
