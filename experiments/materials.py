@@ -13,6 +13,7 @@ import numpy as np
 import overcoat as oc
 from overcoat.comparison.compare import Comparison, compare
 from overcoat.comparison.settings import Setting
+from overcoat.context import Context
 from overcoat.data import samples
 
 __all__ = ["BMS", "METHODS", "Materials", "sample_rows"]
@@ -72,7 +73,13 @@ class Materials:
     ) -> Comparison:
         """Run the settings, or find them in the folder, and measure all by one workload."""
         options = {"n_queries": self.n_queries, "by": "occurrences", **options}
-        return compare(data, settings, folder=self.runs, progress=self.progress, **options)
+        return compare(
+            data,
+            settings,
+            folder=self.runs,
+            context=Context(progress=lambda stage, done, of: self.progress(stage, done)),
+            **options,
+        )
 
 
 def sample_rows(data: oc.Transactions, n: int, seed: int) -> oc.Transactions:

@@ -22,9 +22,11 @@ from overcoat._version import __version__
 if TYPE_CHECKING:
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
+    from overcoat.context import Context
     from overcoat.data.io import read
     from overcoat.data.transactions import Transactions
     from overcoat.errors import (
+        CancelledError,
         DataError,
         InfeasibleError,
         InputError,
@@ -48,8 +50,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllItemsets",
+    "CancelledError",
     "Coherence",
     "Comparison",
+    "Context",
     "DataError",
     "Distances",
     "Evaluation",
@@ -88,9 +92,11 @@ __all__ = [
 _HOMES = {
     "comparison.compare": ("Comparison", "compare"),
     "comparison.settings": ("Setting", "vary"),
+    "context": ("Context",),
     "data.io": ("read",),
     "data.transactions": ("Transactions",),
     "errors": (
+        "CancelledError",
         "DataError",
         "InfeasibleError",
         "InputError",

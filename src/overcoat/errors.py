@@ -8,7 +8,8 @@
     │   ├── PolicyError           a policy, a constraint file, a hierarchy, a parameter
     │   └── MappingError          a mapping file, or data it does not cover
     ├── InfeasibleError       3   the policy cannot be met within s
-    └── VerificationError     4   a release does not satisfy its policy
+    ├── VerificationError     4   a release does not satisfy its policy
+    └── CancelledError      130   the work was told to end before it was done
 
 Anything else that escapes is a bug in Overcoat (exit status 70).
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 __all__ = [
+    "CancelledError",
     "DataError",
     "InfeasibleError",
     "InputError",
@@ -55,7 +57,7 @@ class OvercoatError(Exception):
     exit_code: ClassVar[int] = 70
 
 
-class InputError(OvercoatError):
+class InputError(OvercoatError, ValueError):
     """Something the user gave is wrong; `problems` lists everything that is.
 
     >>> raise PolicyError("k must be at least 1, not 0")
@@ -136,3 +138,9 @@ class VerificationError(OvercoatError):
     def __init__(self, message: str, verdict: Any = None) -> None:
         super().__init__(message)
         self.verdict = verdict
+
+
+class CancelledError(OvercoatError):
+    """The work was told to end before it was done; nothing was written."""
+
+    exit_code = 130

@@ -26,7 +26,7 @@ from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.utility import Utility
 from overcoat.release import knowing
-from overcoat.verification.rows import differing_rows
+from overcoat.verification.differences import differing_rows
 
 __all__ = ["Evaluation", "evaluate", "measure_release"]
 

@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +19,7 @@ import numpy as np
 
 from overcoat.algorithms import get_method
 from overcoat.algorithms.outcome import Outcome
+from overcoat.context import Context
 from overcoat.data.io import Staging, output_layout, read, read_as, send, write
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
@@ -32,7 +31,6 @@ from overcoat.errors import (
     Problem,
     VerificationError,
 )
-from overcoat.kernels import Engine
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount, named_counts
 from overcoat.measures.loss import Loss, log2_ul, measure_loss
@@ -43,7 +41,6 @@ from overcoat.policy.utility import Utility
 from overcoat.verification import Verdict, verify
 
 __all__ = [
-    "Progress",
     "Result",
     "TraceStep",
     "anonymize",
@@ -51,8 +48,6 @@ __all__ = [
     "apply_mapping",
     "knowing",
 ]
-
-Progress = Callable[[str, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +218,7 @@ def anonymize(
     algorithm: str | None = None,
     policy: Policy | None = None,
     partial: bool = False,
-    engine: Engine = "compiled",
-    progress: Progress | None = None,
+    context: Context | None = None,
     **options: Any,
 ) -> Result:
     """Find the mapping that meets the policy with little loss, apply it and verify it.
@@ -243,8 +237,7 @@ def anonymize(
     policy : a whole `Policy`, instead of all the above
     partial : when the policy cannot be met within s, return what would have met it, for study
         only, instead of raising `InfeasibleError`
-    engine : ``compiled`` or ``reference`` kernels; both give the same result
-    progress : called with the name of the stage and the number of steps done
+    context : how to run: progress, cancelling, threads, memory
 
     Raises
     ------
@@ -279,11 +272,10 @@ def anonymize(
     except PolicyError as error:  # to be told with whatever else is wrong
         policy = replace(policy, problems=(*policy.problems, *error.problems))
     seconds: dict[str, float] = {}
-    with _timed("policy", seconds, progress):
+    context = context or Context()
+    with context.stage("policy", seconds):
         bound = policy.bind(data)
-    return anonymize_bound(
-        data, bound, partial=partial, engine=engine, progress=progress, seconds=seconds
-    )
+    return anonymize_bound(data, bound, partial=partial, context=context, seconds=seconds)
 
 
 def anonymize_bound(
@@ -291,24 +283,22 @@ def anonymize_bound(
     policy: BoundPolicy,
     *,
     partial: bool = False,
-    engine: Engine = "compiled",
-    progress: Progress | None = None,
+    context: Context | None = None,
     seconds: dict[str, float] | None = None,
 ) -> Result:
     """Do what `anonymize` does, under a policy that is bound already.
 
     Parameters as there; `seconds` are those of stages that came before.
     """
-    seconds = {} if seconds is None else seconds
+    context, seconds = context or Context(), {} if seconds is None else seconds
     method = get_method(policy.algorithm)
     if problems := list(method.problems(policy)):
         raise PolicyError(map(Problem, problems))
     require_memory(estimate_memory(data), "the work")
-    with _timed("anonymize", seconds, progress):
-        tell = None if progress is None else (lambda steps: progress("anonymize", steps))
-        outcome = method.run(data, policy, engine=engine, progress=tell)
+    with context.stage("anonymize", seconds) as stage:
+        outcome = method.run(data, policy, stage)
         mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
-    result = _publish(data, policy, mapping, seconds, progress, outcome)
+    result = _publish(data, policy, mapping, seconds, context, outcome)
     if outcome.unmet:
         if partial:
             return result
@@ -322,7 +312,7 @@ def apply_mapping(
     mapping: Mapping,
     policy: Policy,
     *,
-    progress: Progress | None = None,
+    context: Context | None = None,
     **options: Any,
 ) -> Result:
     """Publish `data` under a mapping found earlier, if the policy holds for it.
@@ -336,9 +326,10 @@ def apply_mapping(
     """
     data = _take(data, options)
     seconds: dict[str, float] = {}
-    with _timed("policy", seconds, progress):
+    context = context or Context()
+    with context.stage("policy", seconds):
         bound = knowing(policy, mapping).bind(data)
-    result = _publish(data, bound, mapping, seconds, progress)
+    result = _publish(data, bound, mapping, seconds, context)
     _check_verdict(result)
     return result
 
@@ -364,29 +355,20 @@ def estimate_memory(data: Transactions) -> int:
     return 30 * len(data.codes) + 130 * data.n_distinct + 1000 * data.n_items
 
 
-@contextmanager
-def _timed(stage: str, seconds: dict[str, float], progress: Progress | None) -> Iterator[None]:
-    if progress is not None:
-        progress(stage, 0)
-    start = time.perf_counter()
-    yield
-    seconds[stage] = time.perf_counter() - start
-
-
 def _publish(
     data: Transactions,
     policy: BoundPolicy,
     mapping: Mapping,
     seconds: dict[str, float],
-    progress: Progress | None,
+    context: Context,
     outcome: Outcome | None = None,
 ) -> Result:
     """Apply a mapping, measure and verify."""
-    with _timed("apply", seconds, progress):
+    with context.stage("apply", seconds):
         released = mapping.apply(data)
-    with _timed("verify", seconds, progress):
+    with context.stage("verify", seconds):
         verdict = verify(data, released, mapping, policy)
-    with _timed("measure", seconds, progress):
+    with context.stage("measure", seconds):
         loss = measure_loss(data, released, mapping, policy)
         counts = named_counts(data, released, mapping, policy)
     return Result(

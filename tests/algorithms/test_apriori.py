@@ -1,6 +1,6 @@
 """Apriori step by step, on instances whose right answer is obvious by construction."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -15,10 +15,12 @@ from overcoat import (
     Utility,
     anonymize,
 )
+from overcoat.context import Context
+from overcoat.engines import Engine
 from overcoat.errors import PolicyError
 from overcoat.release import Result
 
-ENGINES = ["compiled", "reference"]
+CONTEXT = {engine: Context(engine=engine) for engine in get_args(Engine)}
 
 
 def tree(words: str) -> Hierarchy:
@@ -45,23 +47,27 @@ def told(result: Result) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_whole_subtrees_are_merged(engine: Any) -> None:
     """b would do for a, but c has the same parent."""
-    result = run("a b b c c c d d", "abc d", 2, 1, engine=engine)
+    result = run("a b b c c c d d", "abc d", 2, 1, context=CONTEXT[engine])
     assert told(result) == ["merge a b for a", "merge ab c for a"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_the_cheapest_generalization_is_taken(engine: Any) -> None:
     """One person has a and c. (ab) costs 2 * 5 occurrences, (cd) 2 * 9; either would do."""
-    assert told(run("ac bc bc ad ad c c c d", "ab cd", 2, 2, engine=engine)) == ["merge a b for ac"]
+    assert told(run("ac bc bc ad ad c c c d", "ab cd", 2, 2, context=CONTEXT[engine])) == [
+        "merge a b for ac"
+    ]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_of_equal_losses_the_one_that_leaves_the_first_as_it_is(engine: Any) -> None:
     """(ab) and (cd) cost the same, and a comes before c in the walk."""
-    assert told(run("ac ad ad bc bc", "ab cd", 2, 2, engine=engine)) == ["merge c d for ac"]
+    assert told(run("ac ad ad bc bc", "ab cd", 2, 2, context=CONTEXT[engine])) == [
+        "merge c d for ac"
+    ]
 
 
 def test_general_sets_come_before_special_ones() -> None:
@@ -70,9 +76,9 @@ def test_general_sets_come_before_special_ones() -> None:
     assert told(result) == ["merge c d for ac"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_one_rare_pair_right_below_the_root_makes_everything_one(engine: Any) -> None:
-    result = run("ac a a b b c c d d", "ab cd", 2, 2, engine=engine)
+    result = run("ac a a b b c c d d", "ab cd", 2, 2, context=CONTEXT[engine])
     assert list(result.mapping.groups) == ["(a|b|c|d)"]
 
 
@@ -89,26 +95,26 @@ def test_nodes_with_one_child_are_no_nodes() -> None:
     assert told(result) == ["merge b c for b"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_items_that_nobody_links_may_be_rare(engine: Any) -> None:
     rows = "ab a a c c d"
-    assert told(run(rows, "ab cd", 2, 1, linkable=["a", "c"], engine=engine)) == []
-    assert told(run(rows, "ab cd", 2, 2, linkable=["a", "c"], engine=engine)) == []
-    assert told(run(rows, "ab cd", 2, 2, engine=engine)) == [
+    assert told(run(rows, "ab cd", 2, 1, linkable=["a", "c"], context=CONTEXT[engine])) == []
+    assert told(run(rows, "ab cd", 2, 2, linkable=["a", "c"], context=CONTEXT[engine])) == []
+    assert told(run(rows, "ab cd", 2, 2, context=CONTEXT[engine])) == [
         "merge a b for b",
         "merge c d for d",
     ]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_when_fewer_than_k_have_anything_what_is_linkable_is_suppressed(engine: Any) -> None:
-    result = run("ab b . . .", "ab", 3, 2, max_suppressed=100, engine=engine)
+    result = run("ab b . . .", "ab", 3, 2, max_suppressed=100, context=CONTEXT[engine])
     assert told(result) == ["suppress a for a", "suppress b for b"]
     assert result.verdict.ok
-    result = run("ab b .", "ab", 3, 2, linkable=["b"], max_suppressed=50, engine=engine)
+    result = run("ab b .", "ab", 3, 2, linkable=["b"], max_suppressed=50, context=CONTEXT[engine])
     assert result.mapping.suppressed == ("b",)
     with pytest.raises(InfeasibleError) as caught:
-        run("ab b .", "ab", 3, 2, max_suppressed=50, engine=engine)
+        run("ab b .", "ab", 3, 2, max_suppressed=50, context=CONTEXT[engine])
     assert caught.value.unmet == (("b",),)
     assert caught.value.suppressed == ("a", "b")
 
@@ -121,8 +127,9 @@ def test_data_without_items_stay_as_they_are() -> None:
 
 def test_progress_is_told() -> None:
     seen: list[tuple[str, int]] = []
-    run("a b c d d", "ab cd", 2, 1, progress=lambda stage, n: seen.append((stage, n)))
-    assert [n for stage, n in seen if stage == "anonymize"] == [0, 1, 2]
+    context = Context(progress=lambda stage, n, of: seen.append((stage, n)))
+    run("a b c d d", "ab cd", 2, 1, context=context)
+    assert [stage for stage, _ in seen] == ["policy", "anonymize", "apply", "verify", "measure"]
 
 
 ROWS = [set("ab"), set("ac"), set("b")]

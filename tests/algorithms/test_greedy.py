@@ -2,7 +2,7 @@
 
 import sys
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -19,10 +19,12 @@ from overcoat import (
     read,
     read_policy,
 )
+from overcoat.context import Context
+from overcoat.engines import Engine
 from overcoat.policy.privacy import BoundCoherence, Family
 from overcoat.release import Result
 
-ENGINES = ["compiled", "reference"]
+CONTEXT = {engine: Context(engine=engine) for engine in get_args(Engine)}
 
 
 def run(rows: str, k: int, family: Family, engine: Any = "compiled", **options: Any) -> Result:
@@ -32,7 +34,7 @@ def run(rows: str, k: int, family: Family, engine: Any = "compiled", **options: 
         family,
         algorithm="greedy",
         max_suppressed=options.pop("s", 100),
-        engine=engine,
+        context=CONTEXT[engine],
         **options,
     )
 
@@ -43,30 +45,35 @@ def told(result: Result) -> list[tuple[str, str]]:
     return [("".join(step.items), "".join(step.constraint)) for step in result.trace]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_single_moles_go_first_in_item_order(engine: Any) -> None:
     """y and z are too rare. Then a, held by 6, is in two moles, c (2) and d (3) in one each."""
     result = run("zab yab ab ab ac c ad d d", 2, AllItemsets(2), engine)
     assert told(result) == [("y", "y"), ("z", "z"), ("c", "ac"), ("d", "ad")]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_most_moles_per_loss(engine: Any) -> None:
     """a is in two minimal moles and held by 4; b and c are in one each and held by 3: 1/2 > 1/3."""
     assert told(run("ab ac a a b b c c", 2, AllItemsets(2), engine)) == [("a", "ab")]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 def test_ties_go_to_the_first_item(engine: Any) -> None:
     assert told(run("ab a b", 2, AllItemsets(2), engine)) == [("a", "ab")]
     rows = [{"9", "10"}, {"9"}, {"10"}]  # numbers by value
     result = anonymize(
-        rows, 2, AllItemsets(2), algorithm="greedy", max_suppressed=100, engine=engine
+        rows,
+        2,
+        AllItemsets(2),
+        algorithm="greedy",
+        max_suppressed=100,
+        context=CONTEXT[engine],
     )
     assert result.mapping.suppressed == ("9",)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CONTEXT)
 @pytest.mark.parametrize(
     ("h", "gone"), [(0, "ab"), (33.3, "ab"), (34, "a"), (66.6, "a"), (67, ""), (100, "")]
 )

@@ -13,6 +13,7 @@ from overcoat.comparison import runs as runs_module
 from overcoat.comparison.page import figures_of
 from overcoat.comparison.plots import Panel, Point, draw, save, series_of
 from overcoat.comparison.text import comparison_lines
+from overcoat.context import Context
 from overcoat.data import samples
 from overcoat.measures.queries import Workload
 from overcoat.release import anonymize_bound
@@ -111,14 +112,14 @@ def test_what_is_done_is_not_run_again(tmp_path: Path, monkeypatch: pytest.Monke
     settings = oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 4, 6])
     started: list[str] = []
 
-    def stop_at_the_fourth(stage: str, steps: int) -> None:
+    def stop_at_the_fourth(stage: str, done: int, of: int) -> None:
         if stage not in started:
             started.append(stage)
         if len(started) == 4:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        oc.compare(DATA, settings, folder=tmp_path, progress=stop_at_the_fourth)
+        oc.compare(DATA, settings, folder=tmp_path, context=Context(progress=stop_at_the_fourth))
     assert len(seen) == 3
     resumed = oc.compare(DATA, settings, folder=tmp_path)
     assert len(seen) == 6

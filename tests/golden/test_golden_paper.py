@@ -9,6 +9,7 @@ import pytest
 from bridge import real_data
 from overcoat import AllItemsets, Hierarchy, Mapping, Policy, anonymize, read
 from overcoat.cli import _run
+from overcoat.context import Context
 from overcoat.data import samples
 from overcoat.data.transactions import Transactions
 from overcoat.policy.pgen import maximal_infrequent
@@ -81,7 +82,7 @@ def test_figure_2b(engine: str) -> None:
         *(5, AllItemsets(5)),
         max_suppressed=100,
         algorithm="greedy",
-        engine=engine,  # type: ignore[arg-type]
+        context=Context(engine=engine),  # type: ignore[arg-type]
     )
     assert result.mapping.suppressed == tuple("abcdgh")
     released = Counter(frozenset(row) for row, count in result.released for _ in range(count))

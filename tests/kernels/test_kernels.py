@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.kernels import compiled, grouping_class, reference
+from overcoat.kernels import grouping, grouping_class, reference
 from overcoat.policy.hierarchy import Hierarchy, Tree
 
-TWINS = [reference.Grouping, compiled.Grouping]
+TWINS = [reference.Grouping, grouping.Grouping]
 
 products = st.integers(0, 2**62 - 1)
 sizes = st.integers(1, 200)
@@ -27,7 +27,7 @@ sizes = st.integers(1, 200)
 @example(2, 5, 3, 2)
 @example(100, 2**40, 140, 1)
 def test_losses_are_compared_exactly(size_x: int, x: int, size_y: int, y: int) -> None:
-    assert compiled.loses_less(size_x, x, size_y, y) == reference.loses_less(size_x, x, size_y, y)
+    assert grouping.loses_less(size_x, x, size_y, y) == reference.loses_less(size_x, x, size_y, y)
 
 
 @settings(max_examples=2000, deadline=None, derandomize=True)
@@ -40,7 +40,7 @@ def test_losses_are_compared_exactly_where_they_almost_tie(
     if x < 0:
         return
     for pair in ((size, x, size + more, y), (size + more, y, size, x)):
-        assert compiled.loses_less(*pair) == reference.loses_less(*pair)
+        assert grouping.loses_less(*pair) == reference.loses_less(*pair)
 
 
 def random_rows(rng: random.Random, n_rows: int, n_items: int) -> Transactions:
@@ -206,7 +206,7 @@ def test_larger_violations_agree() -> None:
 
 def test_there_is_no_third_engine() -> None:
     assert grouping_class("reference") is reference.Grouping
-    assert grouping_class() is compiled.Grouping
+    assert grouping_class() is grouping.Grouping
     with pytest.raises(PolicyError, match="no engine 'gpu'"):
         grouping_class("gpu")  # type: ignore[arg-type]
 
@@ -214,7 +214,7 @@ def test_there_is_no_third_engine() -> None:
 def test_numbers_that_would_overflow_are_refused() -> None:
     tree = Tree.star(1)
     with pytest.raises(OverflowError, match="62 bits"):
-        compiled.Grouping(
+        grouping.Grouping(
             np.array([0, 1]),
             np.array([0], np.int32),
             np.array([1 << 40]),

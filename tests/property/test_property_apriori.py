@@ -13,10 +13,13 @@ from oracle.apriori import apriori as oracle_apriori
 from oracle.apriori import nodes_of
 from overcoat.algorithms.apriori import apriori, apriori_problems
 from overcoat.algorithms.outcome import Outcome
+from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
 from overcoat.verification import verify
 from strategies import ROOT, Instance, km_instances, random_km_instance
+
+REFERENCE = Context(engine="reference").start("anonymize")
 
 N_CHUNKS = 20
 CHUNK = 150
@@ -34,7 +37,7 @@ def check(instance: Instance) -> str:
     outcome = apriori(data, policy)
 
     # Both engines take the same steps.
-    twin = apriori(data, policy, engine="reference")
+    twin = apriori(data, policy, REFERENCE)
     assert twin.group_of.tolist() == outcome.group_of.tolist()
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet

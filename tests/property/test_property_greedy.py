@@ -14,6 +14,7 @@ from oracle import definitions as oracle
 from oracle import greedy as by_definition
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.greedy import greedy
+from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError
 from overcoat.mapping import Mapping
@@ -22,6 +23,8 @@ from overcoat.policy.privacy import AllItemsets, Coherence
 from overcoat.release import anonymize
 from overcoat.verification import verify
 from strategies import Instance, instances, random_instance
+
+REFERENCE = Context(engine="reference").start("anonymize")
 
 N_CHUNKS = 20
 CHUNK = 150
@@ -79,7 +82,7 @@ def check(problem: Problem) -> str:
     outcome = greedy(data, policy)
 
     # Both kernels take the same steps, and these are the oracle's.
-    twin = greedy(data, policy, engine="reference")
+    twin = greedy(data, policy, REFERENCE)
     assert twin.group_of.tolist() == outcome.group_of.tolist()
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet

@@ -14,7 +14,8 @@ from oracle import measures as expected
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
-from overcoat.measures import compiled, reference
+from overcoat.measures import counting as compiled
+from overcoat.measures import reference
 from overcoat.measures.changes import count_changes
 from overcoat.measures.frequent import mine_frequent
 from overcoat.measures.groups import generalized_items

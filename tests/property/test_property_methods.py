@@ -16,6 +16,7 @@ from oracle.coat import coat as oracle_coat
 from oracle.pcta import pcta_by_families
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.pcta import pcta
+from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError
 from overcoat.mapping import Mapping
@@ -23,6 +24,8 @@ from overcoat.measures.loss import measure_loss
 from overcoat.release import anonymize
 from overcoat.verification import verify
 from strategies import Instance, instances, random_instance
+
+REFERENCE = Context(engine="reference").start("anonymize")
 
 N_CHUNKS = 20
 CHUNK = 200
@@ -40,7 +43,7 @@ def check(name: str, instance: Instance) -> str:
     outcome = method(data, policy)
 
     # Both kernels take the same steps.
-    twin = method(data, policy, engine="reference")
+    twin = method(data, policy, REFERENCE)
     assert twin.group_of.tolist() == outcome.group_of.tolist()
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet

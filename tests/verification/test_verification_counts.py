@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from overcoat.data.transactions import Transactions
-from overcoat.verification import compiled, reference
+from overcoat.verification import counting as compiled
+from overcoat.verification import reference
 
 
 def random_data(rng: random.Random) -> Transactions:

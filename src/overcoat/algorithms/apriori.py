@@ -7,16 +7,17 @@ whole subtrees. docs/methods.md says what we had to settle.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from heapq import heappop, heappush
 
 import numpy as np
 
 from overcoat.algorithms.cut import Cut
 from overcoat.algorithms.outcome import Outcome, Step
+from overcoat.context import QUIET, Stage
 from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
-from overcoat.kernels import Engine, count_tree_class
+from overcoat.kernels import count_tree_class
 from overcoat.kernels.reference import CountTree
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets
@@ -54,9 +55,7 @@ def apriori_problems(policy: BoundPolicy) -> Iterator[str]:
 def apriori(
     data: Transactions,
     policy: BoundPolicy,
-    *,
-    engine: Engine = "compiled",
-    progress: Callable[[int], None] | None = None,
+    stage: Stage = QUIET,
 ) -> Outcome:
     """Move the cut up where that costs least, until no set of up to m nodes is rare.
 
@@ -74,7 +73,7 @@ def apriori(
     assert isinstance(family, BoundAllItemsets)
     if not data.n_items:
         return Outcome(np.empty(0, np.int32), ())
-    run = _Run(data, policy, family, engine, progress)
+    run = _Run(data, policy, family, stage)
     if run.supports[ROOT] < policy.k:
         return run.suppress_all()
     size = 1
@@ -95,12 +94,11 @@ class _Run:
         data: Transactions,
         policy: BoundPolicy,
         family: BoundAllItemsets,
-        engine: Engine,
-        progress: Callable[[int], None] | None,
+        stage: Stage,
     ) -> None:
         assert policy.hierarchy is not None
         self._data, self._policy, self._family = data, policy, family
-        self._count_tree, self._progress = count_tree_class(engine), progress
+        self._count_tree, self._stage = count_tree_class(stage.engine), stage
         self.cut = cut = Cut(policy.hierarchy, data.supports)
         self.steps: list[Step] = []
         # A node is linkable when an item under it is; it is then known by the first such item.
@@ -125,8 +123,7 @@ class _Run:
             constraint = tuple(sorted(self._linkable_item[list(example)].tolist()))
             for node in self._cheapest(nodes):
                 self._move_up(node, constraint)
-            if self._progress is not None:
-                self._progress(len(self.steps))
+            self._stage(len(self.steps))
         changed = len(self.steps) > n_steps
         if changed:
             self._tree = self._plant()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.repair import repair_all
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
-from overcoat.kernels import Engine
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["coat"]
@@ -16,17 +16,14 @@ __all__ = ["coat"]
 def coat(
     data: Transactions,
     policy: BoundPolicy,
-    *,
-    engine: Engine = "compiled",
-    progress: Callable[[int], None] | None = None,
+    stage: Stage = QUIET,
 ) -> Outcome:
     """Merge the least supported group of the chosen constraint where that costs least.
 
     Parameters
     ----------
     data, policy : IN
-    engine : which kernels to run
-    progress : called with the number of steps taken, now and then
+    stage : told how many steps were taken, now and then; says which engine to use
 
     >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import Itemsets
@@ -35,7 +32,7 @@ def coat(
     >>> outcome.group_of
     array([0, 0, 2], dtype=int32)
     """
-    return repair_all(data, policy, _choose, engine=engine, progress=progress)
+    return repair_all(data, policy, _choose, stage)
 
 
 def _choose(

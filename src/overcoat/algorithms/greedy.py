@@ -7,17 +7,18 @@ none. Symbols in comments are the paper's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.algorithms.outcome import Outcome, Step
+from overcoat.context import QUIET, Stage
 from overcoat.data.memory import available_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.kernels import Engine, TooManySetsError, mole_finder
+from overcoat.kernels import TooManySetsError, mole_finder
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
 
@@ -36,9 +37,7 @@ def greedy_problems(policy: BoundPolicy) -> Iterable[str]:
 def greedy(
     data: Transactions,
     policy: BoundPolicy,
-    *,
-    engine: Engine = "compiled",
-    progress: Callable[[int], None] | None = None,
+    stage: Stage = QUIET,
 ) -> Outcome:
     """Suppress the public item with the most minimal moles per holder, until no mole is left.
 
@@ -54,19 +53,18 @@ def greedy(
     """
     (family,) = policy.families
     assert isinstance(family, BoundAllItemsets)
-    run = _Run(data, policy, _find_moles(data, family, policy.k, engine))
+    run = _Run(data, policy, _find_moles(data, family, policy.k, stage))
     # Nothing but the item itself is in a mole of one item: it has to go.
     for single in run.singles:
         run.suppress(single)
     while (item := run.best()) is not None:
         run.suppress(item)
-        if progress is not None:
-            progress(len(run.steps))
+        stage(len(run.steps))
     return run.outcome()
 
 
 def _find_moles(
-    data: Transactions, family: BoundAllItemsets, k: int, engine: Engine
+    data: Transactions, family: BoundAllItemsets, k: int, stage: Stage
 ) -> list[NDArray[np.int32]]:
     """Return the minimal moles, by size."""
     private, shares = np.zeros(data.n_items, bool), np.empty(0, np.int64)
@@ -78,7 +76,7 @@ def _find_moles(
     free = available_memory()
     most = 1 << 40 if free is None else free // _BYTES
     try:
-        return mole_finder(engine)(
+        return mole_finder(stage.engine)(
             *(data.offsets, data.codes, data.counts, family.linkable, private),
             *(shares, family.largest, k, most),
         )

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.repair import repair_all
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
-from overcoat.kernels import Engine
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["pcta"]
@@ -19,9 +19,7 @@ __all__ = ["pcta"]
 def pcta(
     data: Transactions,
     policy: BoundPolicy,
-    *,
-    engine: Engine = "compiled",
-    progress: Callable[[int], None] | None = None,
+    stage: Stage = QUIET,
 ) -> Outcome:
     """Merge that group of the chosen constraint, be it rare or frequent, that costs least.
 
@@ -34,7 +32,7 @@ def pcta(
     >>> pcta(data, policy).group_of  # COAT would merge b, the least supported
     array([0, 1, 0], dtype=int32)
     """
-    return repair_all(data, policy, _choose, engine=engine, progress=progress)
+    return repair_all(data, policy, _choose, stage)
 
 
 def _choose(

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from overcoat.algorithms.outcome import Outcome, Step
 from overcoat.algorithms.violations import Found, find, violated_part
+from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
-from overcoat.kernels import Engine, grouping_class
+from overcoat.kernels import grouping_class
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 
@@ -31,16 +32,14 @@ def repair_all(
     data: Transactions,
     policy: BoundPolicy,
     choose: Choose,
-    *,
-    engine: Engine,
-    progress: Callable[[int], None] | None,
+    stage: Stage,
 ) -> Outcome:
     """Merge and suppress items until every privacy constraint is satisfied.
 
     It always ends with all constraints satisfied. When that took more suppression than the policy
     allows, the outcome says so (`Outcome.unmet`): the constraints whose repair went beyond it.
     """
-    run = _Run(data, policy, engine, choose)
+    run = _Run(data, policy, stage, choose)
     finders = [find(family, run.grouping, policy.k) for family in policy.families]
 
     # -- Algorithm 1, steps 2 and 3: the unsatisfied p whose itemset has maximum support ----
@@ -55,8 +54,7 @@ def repair_all(
         changed = run.take_changed()
         for finder in finders:
             finder.changed(changed)
-        if progress is not None:
-            progress(len(run.steps))
+        stage(len(run.steps))
     return run.outcome()
 
 
@@ -64,10 +62,10 @@ class _Run:
     """The state of one run: the grouping, what was suppressed, the steps taken."""
 
     def __init__(
-        self, data: Transactions, policy: BoundPolicy, engine: Engine, choose: Choose
+        self, data: Transactions, policy: BoundPolicy, stage: Stage, choose: Choose
     ) -> None:
         tree = policy.weights.tree or Tree.star(data.n_items)
-        self.grouping = grouping_class(engine)(
+        self.grouping = grouping_class(stage.engine)(
             data.offsets,
             data.codes,
             data.counts,

@@ -19,7 +19,7 @@ from overcoat.cli.options import (
     quiet_option,
 )
 from overcoat.cli.output import check_outputs, print_json, print_text, say_unless_quiet
-from overcoat.cli.progress import progress
+from overcoat.cli.progress import run_context
 
 __all__ = ["anonymize", "apply", "demo", "pgen", "verify"]
 
@@ -113,23 +113,23 @@ def _publish(
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
     began = time.perf_counter()
-    with progress(quiet=quiet) as tell:
+    with run_context(quiet=quiet) as context:
         chosen = make_policy(source, **policy)
         check_outputs([data, use, *chosen.files], output, mapping, as_json=as_json)
         stored = None if use is None else Mapping.read(use)
-        tell("read", 0)
+        context.start("read")
         transactions = source.read(data, keep_order=keep_order)
         output_layout(output, transactions.layout, to)  # or it would fail after all the work
         reading = time.perf_counter() - began
         if stored is None:
-            result = find_mapping(transactions, policy=chosen, progress=tell)
+            result = find_mapping(transactions, policy=chosen, context=context)
         else:
-            result = apply_mapping(transactions, stored, chosen, progress=tell)
-        tell("write", 0)
+            result = apply_mapping(transactions, stored, chosen, context=context)
+        context.start("write")
         writing = time.perf_counter()
 
         def report() -> None:
-            tell("done", 0)
+            context.start("done")
             now = time.perf_counter()
             result.seconds.update(write=now - writing, read=reading, total=now - began)
             if as_json:
@@ -184,15 +184,15 @@ def verify(
     from overcoat.report.text import verdict_lines
     from overcoat.verification import verify as check
 
-    with progress(quiet=quiet) as tell:
+    with run_context(quiet=quiet) as context:
         stored = Mapping.read(mapping)
         chosen = knowing(make_policy(source, **policy), stored)
-        tell("read", 0)
+        context.start("read")
         original = source.read(data)
         copy = read_as(released, output_layout(released, original.layout, to))
-        tell("policy", 0)
+        context.start("policy")
         bound = chosen.bind(original)
-        tell("verify", 0)
+        context.start("verify")
         verdict = check(original, copy, stored, bound)
     for note in bound.notes:
         say_unless_quiet(f"note: {note}", quiet)
@@ -231,10 +231,10 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, source: Sou
 
     check_outputs([data], output, as_json=as_json)
     began = time.perf_counter()
-    with progress(quiet=quiet) as tell:
-        tell("read", 0)
+    with run_context(quiet=quiet) as context:
+        context.start("read")
         transactions = source.read(data)
-        tell("policy", 0)
+        context.start("policy")
         n_itemsets = write_pgen(transactions, k, output)
     if as_json:
         print_json(

@@ -19,7 +19,7 @@ from overcoat.cli.options import (
     workload_options,
 )
 from overcoat.cli.output import Paused, check_outputs, print_json, say_unless_quiet
-from overcoat.cli.progress import progress
+from overcoat.cli.progress import run_context
 
 if TYPE_CHECKING:
     from overcoat.comparison.settings import Setting
@@ -95,11 +95,11 @@ def compare(
     from overcoat.measures.queries import Workload
 
     folder = Path(output)
-    with progress(quiet=quiet) as tell:
+    with run_context(quiet=quiet) as context:
         sweeps = _sweeps(sweep)
         policies = _policies(source, policy, sweeps)
         files = [file for one in policies.values() for file in one.files]
-        tell("read", 0)
+        context.start("read")
         transactions = source.read(data)
         settings = _settings(policies, sweeps, algorithms, transactions)
         own = {}
@@ -121,12 +121,12 @@ def compare(
                 by=by,
                 workloads=own,
                 folder=folder / "runs",
-                progress=tell,
+                context=context,
             )
         except KeyboardInterrupt:
             kept = f"finished runs are kept in {folder / 'runs'}: the same command goes on there"
             raise Paused(kept) from None
-        tell("write", 0)
+        context.start("write")
         written = found.write(folder, title=f"Comparison on {Path(data).name}")
     notes: list[Any] = [note for run in found.runs for note in run.policy.notes]
     if own and own["own"].n_dropped:

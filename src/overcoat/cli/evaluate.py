@@ -18,7 +18,7 @@ from overcoat.cli.options import (
     workload_options,
 )
 from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
-from overcoat.cli.progress import progress
+from overcoat.cli.progress import run_context
 
 __all__ = ["evaluate"]
 
@@ -103,15 +103,15 @@ def evaluate(
     from overcoat.report.evaluation import evaluation_lines, query_table
     from overcoat.report.json import evaluation_to_json
 
-    with progress(quiet=quiet) as tell:
+    with run_context(quiet=quiet) as context:
         chosen = make_policy(source, cost_only=True, **costs)
         inputs = [data, released, mapping, queries, *chosen.files]
         check_outputs(inputs, output, as_json=as_json)
         stored = Mapping.read(mapping)
-        tell("read", 0)
+        context.start("read")
         original = source.read(data)
         copy = read_as(released, output_layout(released, original.layout, to))
-        tell("queries", 0)
+        context.start("queries")
         workloads = []
         if queries is not None:
             known = {*chosen.known, *stored.vocabulary}
@@ -120,7 +120,7 @@ def evaluate(
         if queries is None or sizes is not None:
             mask = generalized_items(original.vocabulary, stored) if among != "all" else None
             workloads += draw_workloads(original, sizes, n_queries, seed, mask, by)
-        tell("evaluate", 0)
+        context.start("evaluate")
         evaluation = measure(
             original,
             copy,
@@ -131,7 +131,7 @@ def evaluate(
             min_confidence=min_confidence,
             top=top,
         )
-        tell("done", 0)
+        context.start("done")
         for note in evaluation.notes:
             say_unless_quiet(f"note: {note}", quiet)
         with Staging() as staging:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import click
 
-__all__ = ["progress", "say"]
+from overcoat.context import Context
+
+__all__ = ["run_context", "say"]
 
 _WORDS = {
     "read": "reading",
@@ -33,32 +35,33 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def progress(*, quiet: bool) -> Iterator[Callable[[str, int], None]]:
-    """Give a function to tell the stage and the steps done; a status line shows them.
+def run_context(*, quiet: bool) -> Iterator[Context]:
+    """Give a context whose progress is a status line on a terminal.
 
     The stage "done" takes the line away, so that something else can be shown.
     """
     if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda stage, steps: None
+        yield Context()
         return
     from rich.console import Console
 
-    started = shown = time.monotonic()
+    started = time.monotonic()
     console = Console(stderr=True)
     with console.status("") as status:
         status.stop()
 
-        def tell(stage: str, steps: int) -> None:
-            nonlocal shown
+        def tell(stage: str, done: int, of: int) -> None:
             if stage == "done":
                 status.stop()
-                return
-            now = time.monotonic()
-            if now - started < _PATIENCE or (steps and now - shown < 0.1):
-                return
-            shown = now
-            text = _WORDS.get(stage, stage)
-            status.update(f"{text}, {steps:,} steps" if steps else text)
-            status.start()
+            elif time.monotonic() - started >= _PATIENCE:
+                status.update(_line(stage, done, of))
+                status.start()
 
-        yield tell
+        yield Context(progress=tell)
+
+
+def _line(stage: str, done: int, of: int) -> str:
+    text = _WORDS.get(stage, stage)
+    if of:
+        return f"{text}, {100 * done / of:.0f} %"
+    return f"{text}, {done:,} steps" if done else text

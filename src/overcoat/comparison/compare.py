@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from overcoat.comparison.runs import Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
+from overcoat.context import Context
 from overcoat.data.io import Staging, read
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
 from overcoat.evaluation import measure_release
 from overcoat.measures.groups import generalized_items
 from overcoat.measures.queries import Workload, draw_workloads
-from overcoat.release import Progress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,7 +101,7 @@ def compare(
     by: Literal["items", "occurrences"] = "items",
     workloads: Mapping[str, Workload] | None = None,
     folder: str | Path | None = None,
-    progress: Progress | None = None,
+    context: Context | None = None,
     **options: Any,
 ) -> Comparison:
     """Run every setting and measure all of them by the same workloads.
@@ -116,7 +116,7 @@ def compare(
         generalizes
     workloads : further workloads, by name
     folder : keep each run here as soon as it is done; what is there already is not run again
-    progress : called with what is being done and the number of steps
+    context : how to run: progress, cancelling, threads, memory
 
     >>> from overcoat.comparison.settings import vary
     >>> from overcoat.policy.policy import Policy
@@ -127,6 +127,7 @@ def compare(
     [('coat', 'met', 1), ('pcta', 'met', 1)]
     """
     settings, workloads = list(settings), dict(workloads or {})
+    context = context or Context()
     if isinstance(data, Transactions) and options:
         raise TypeError(f"unexpected options: {', '.join(options)}")
     data = read(data, **options)
@@ -141,7 +142,7 @@ def compare(
     if both := sorted(drawn.keys() & workloads.keys()):
         raise PolicyError(f"a workload is drawn under the name {', '.join(both)}; take another")
     folder = None if folder is None else Path(folder)
-    runs = run_all(data, settings, folder=folder, progress=progress)
+    runs = run_all(data, settings, folder=folder, context=context)
     if not any(run.mapping for run in runs):
         reasons = dict.fromkeys(run.refused for run in runs)
         raise DataError("no setting could be run: " + "; ".join(reasons or ["there is none"]))
@@ -150,8 +151,7 @@ def compare(
     drawn |= workloads
     rows = []
     for run in runs:
-        if progress is not None:
-            progress(f"measuring {run.setting.title}", 0)
+        context.start(f"measuring {run.setting.title}")
         rows.append({**_setting_values(run), **_measure(data, run, drawn)})
     axes = tuple(runs[0].setting.values)
     return Comparison(data, axes, tuple(runs), tuple(rows), drawn)

@@ -16,13 +16,14 @@ import numpy as np
 from overcoat._version import __version__
 from overcoat.algorithms import get_method
 from overcoat.comparison.settings import Setting
+from overcoat.context import Context
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
-from overcoat.release import Progress, anonymize_bound
+from overcoat.release import anonymize_bound
 
 __all__ = ["Run", "make_folder", "run_all"]
 
@@ -54,14 +55,14 @@ def run_all(
     settings: Iterable[Setting],
     *,
     folder: Path | None = None,
-    progress: Progress | None = None,
+    context: Context | None = None,
 ) -> list[Run]:
     """Run every setting that is not in the folder yet.
 
     A run is known by its data, its policy and the code that finds mappings, so that a folder can
     never answer for something else. A policy with a weight function of the user's is always run.
     """
-    settings = list(settings)
+    settings, context = list(settings), context or Context()
     bound = _bind_all(data, settings)
     common = _digest(
         [_code_digest(), data.vocabulary.labels, data.offsets, data.codes, data.counts]
@@ -70,9 +71,7 @@ def run_all(
     runs = []
     for number, (setting, policy) in enumerate(zip(settings, bound, strict=True), start=1):
         title = f"{setting.title} ({number} of {len(settings)})"
-        if progress is not None:
-            progress(title, 0)
-        tell = None if progress is None else _retitled(progress, title)
+        context.start(title)
         key = _fingerprint(common, policy)
         if problems := list(get_method(policy.algorithm).problems(policy)):
             run = Run(setting, policy, refused="; ".join(problems))
@@ -80,7 +79,7 @@ def run_all(
             run = replace(same, setting=setting, policy=policy)
         else:
             file = None if folder is None or key is None else folder / f"{key}.json"
-            run = _run(data, setting, policy, file, tell)
+            run = _run(data, setting, policy, file, context.titled(title))
             if key is not None:
                 done[key] = run
         runs.append(run)
@@ -110,21 +109,17 @@ def make_folder(folder: Path) -> None:
         raise DataError(f"cannot be made a folder: {error.strerror}", str(folder)) from None
 
 
-def _retitled(progress: Progress, title: str) -> Progress:
-    return lambda stage, steps: progress(title, steps)
-
-
 def _run(
     data: Transactions,
     setting: Setting,
     bound: BoundPolicy,
     file: Path | None,
-    progress: Progress | None,
+    context: Context,
 ) -> Run:
     if file is not None and (stored := _load(file)) is not None:
         mapping = Mapping.from_codes(data.vocabulary, np.array(stored["group_of"], np.int32))
         return Run(setting, bound, mapping, stored["met"], stored["seconds"])
-    result = anonymize_bound(data, bound, partial=True, progress=progress)
+    result = anonymize_bound(data, bound, partial=True, context=context)
     mapping, met = result.mapping, not result.partial
     seconds = result.seconds["anonymize"]
     if file is not None:

@@ -1,17 +1,20 @@
-"""The compiled parts of `data`, or their slow twins where these are missing."""
+"""The compiled parts of `data`, or their slow twins where these are asked for."""
 
 from __future__ import annotations
 
-try:
-    from overcoat.data.baskets import Tokenizer, format_rows
-    from overcoat.data.rows import canonical_rows, contained_rows, item_supports
-except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    from overcoat.data.reference import (
-        Tokenizer,
-        canonical_rows,
-        contained_rows,
-        format_rows,
-        item_supports,
-    )
+from typing import TYPE_CHECKING
+
+from overcoat.engines import load
+
+if TYPE_CHECKING:
+    from overcoat.data import reference as _baskets
+    from overcoat.data import reference as _rows
+else:
+    _baskets = load("overcoat.data.baskets", "overcoat.data.reference")
+    _rows = load("overcoat.data.rows", "overcoat.data.reference")
 
 __all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows", "item_supports"]
+
+Tokenizer, format_rows = _baskets.Tokenizer, _baskets.format_rows
+canonical_rows, contained_rows = _rows.canonical_rows, _rows.contained_rows
+item_supports = _rows.item_supports

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from overcoat.kernels.rows cimport Rows
+from overcoat.kernels.merging cimport Rows
 
 cdef struct Level:
     # Scratch space of one depth of the search.

@@ -10,7 +10,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 
-from overcoat.kernels.rows cimport COUNT, HEAD, LENGTH, Rows
+from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH, Rows
 
 
 cdef struct Pair:

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from overcoat.kernels.rows cimport Rows
+from overcoat.kernels.merging cimport Rows
 
 cdef class Supports(Rows):
     cdef:

@@ -12,7 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from overcoat.kernels.rows cimport COUNT, HEAD, LENGTH, NUMBER, Rows
+from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH, NUMBER, Rows
 
 cdef extern from *:
     int lowest_bit "__builtin_ctzll" (unsigned long long) noexcept nogil

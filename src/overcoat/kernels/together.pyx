@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from overcoat.kernels.rows cimport COUNT, HEAD, LENGTH
+from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH
 from overcoat.kernels.supports cimport Supports
 
 cdef int64_t SOON = 4 * SLOTS  # asked for again within so many questions

@@ -1,10 +1,16 @@
-"""The compiled counting, or its slow twin where that is missing."""
+"""The compiled counting, or its slow twin where that is asked for."""
 
 from __future__ import annotations
 
-try:
-    from overcoat.measures.compiled import set_supports
-except ImportError:  # pragma: no cover - the package is normally installed with its kernels
-    from overcoat.measures.reference import set_supports
+from typing import TYPE_CHECKING
+
+from overcoat.engines import load
+
+if TYPE_CHECKING:
+    from overcoat.measures import reference as _counting
+else:
+    _counting = load("overcoat.measures.counting", "overcoat.measures.reference")
 
 __all__ = ["set_supports"]
+
+set_supports = _counting.set_supports

@@ -20,8 +20,8 @@ from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence, BoundItemsets, BoundPgen
+from overcoat.verification.differences import differing_rows
 from overcoat.verification.native import image_supports, rows_match, weakest_sets
-from overcoat.verification.rows import differing_rows
 from overcoat.verification.shares import labels_of, too_large_shares
 
 __all__ = ["Verdict", "Violation", "verify"]

@@ -1,0 +1,157 @@
+"""How a piece of work runs: whom it tells how far it has got, who may stop it, what it may use.
+
+A surface (the command, a notebook, a job) makes a `Context`. Work goes by in stages, and whatever
+takes long gets the `Stage` it belongs to and calls it now and then: some fifty times a second, from
+compiled loops as well as from Python. That call shows the progress and is where the work can end,
+by Ctrl-C or because the context says so.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from threading import Event
+from typing import TypeVar
+
+from overcoat.engines import Engine
+from overcoat.errors import CancelledError
+
+__all__ = ["QUIET", "Context", "Progress", "Stage"]
+
+T = TypeVar("T")
+
+# progress(stage, done, of): `of` is 0 where nobody knows how much there is to do.
+Progress = Callable[[str, int, int], None]
+
+_PAUSE = 0.05  # seconds between two looks at what threads have done, and between two tellings
+
+
+class Stage:
+    """A stage that is under way; call it with what is done, and of how much.
+
+    Attributes
+    ----------
+    name : what is being done
+    threads, engine : those of the context
+    seconds : how long it took, once it is over
+
+    >>> stage = Context(progress=lambda *told: print(*told)).start("verify")
+    verify 0 0
+    >>> stage(3, 10)  # too soon to be told
+    """
+
+    def __init__(self, name: str, context: Context) -> None:
+        self.name, self.threads, self.engine = name, context.threads, context.engine
+        self.seconds = 0.0
+        self._context, self._told = context, 0.0
+
+    def __call__(self, done: int = 0, of: int = 0) -> None:
+        """Say how far the work has got; raises where it is to end."""
+        context = self._context
+        if context.cancelled is not None and context.cancelled():
+            raise CancelledError("cancelled")
+        if context.progress is not None:
+            now = time.monotonic()
+            if now - self._told >= _PAUSE:
+                self._told = now
+                context.progress(self.name, done, of)
+
+    def side_by_side(self, jobs: Sequence[Callable[[Stage], T]]) -> list[T]:
+        """Run some jobs at the same time, and return what they return, in their order.
+
+        Each gets a stage of its own, which ends it when another one fails or the work is to end.
+        Only the calling thread talks to the context, and it is the one an interrupt reaches.
+        """
+        if self.threads < 2 or len(jobs) < 2:
+            return [job(self) for job in jobs]
+        stop = Event()
+        parts = [_Part(self.name, stop) for _ in jobs]
+        with ThreadPoolExecutor(min(self.threads, len(jobs))) as pool:
+            futures = [pool.submit(job, part) for job, part in zip(jobs, parts, strict=True)]
+            try:
+                left = set(futures)
+                while left:
+                    done, left = wait(left, _PAUSE, FIRST_EXCEPTION)
+                    for future in done:
+                        future.result()
+                    if left:
+                        self(sum(part.done for part in parts), sum(part.of for part in parts))
+            finally:
+                stop.set()
+        return [future.result() for future in futures]
+
+
+class _Part(Stage):
+    """The stage of one of several threads: it keeps what is told, and ends when all shall end."""
+
+    def __init__(self, name: str, stop: Event) -> None:
+        self.name, self.threads, self.engine, self.seconds = name, 1, None, 0.0
+        self._stop = stop
+        self.done = self.of = 0
+
+    def __call__(self, done: int = 0, of: int = 0) -> None:
+        if self._stop.is_set():
+            raise CancelledError("cancelled")
+        self.done, self.of = done, of
+
+
+def _default_threads() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # pragma: no cover - not on Linux
+        return os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Context:
+    """How work runs.
+
+    Parameters
+    ----------
+    progress : called with the stage, what is done and of how much (0: unknown), about twenty times
+        a second at most, from the thread that does the work
+    cancelled : asked about fifty times a second; when it says true, the work ends with a
+        `CancelledError` and nothing is written
+    threads : how many to use, by default one a core; the result is the same for any number
+    memory : how many bytes the work may take; by default what the machine has
+    engine : ``compiled`` or ``reference`` kernels; both give the same result
+
+    >>> Context(threads=1).threads
+    1
+    """
+
+    progress: Progress | None = None
+    cancelled: Callable[[], bool] | None = None
+    threads: int = field(default_factory=_default_threads)
+    memory: int | None = None
+    engine: Engine | None = None
+
+    def start(self, name: str) -> Stage:
+        """Begin a stage."""
+        stage = Stage(name, self)
+        stage()
+        return stage
+
+    @contextmanager
+    def stage(self, name: str, seconds: dict[str, float] | None = None) -> Iterator[Stage]:
+        """Go through a stage; its time goes to `seconds` by its name."""
+        began = time.perf_counter()
+        stage = self.start(name)
+        yield stage
+        stage.seconds = time.perf_counter() - began
+        if seconds is not None:
+            seconds[name] = seconds.get(name, 0.0) + stage.seconds
+
+    def titled(self, title: str) -> Context:
+        """Return a context that tells every stage under one title: a run of many."""
+        tell = self.progress
+        if tell is None:
+            return self
+        return replace(self, progress=lambda stage, done, of: tell(title, done, of))
+
+
+QUIET = Context(threads=1).start("work")  # for those who are given no stage
