@@ -90,11 +90,10 @@ def _time(
     materials: Materials, data: oc.Transactions, method: str, *, k: int, varied: str
 ) -> dict[str, Any]:
     materials.progress(f"timing {method}, N = {data.n_transactions:,}, k = {k}", 0)
-    policy = oc.Policy(
-        k, (oc.AllItemsets(2),), hierarchy=materials.hierarchy(data), algorithm=method
-    )
+    policy = oc.Policy(k, oc.AllItemsets(2), hierarchy=materials.hierarchy(data))
     seconds = min(
-        oc.anonymize(data, policy=policy, partial=True).seconds["anonymize"] for _ in range(REPEATS)
+        oc.anonymize(data, policy=policy, method=method, partial=True).seconds["anonymize"]
+        for _ in range(REPEATS)
     )
     values = {"N": data.n_transactions, "k": k, "algorithm": method}
     return {**values, "seconds": seconds, "varied": varied}

@@ -110,7 +110,7 @@ def violated_when_merged_whole(data: oc.Transactions, policy: oc.Policy) -> int:
         else isinstance(family, BoundPgen)
         for family in bound.families
     )
-    mapping = oc.Mapping.from_codes(data.vocabulary, bound.utility.block_of)
+    mapping = oc.Mapping.over(data.vocabulary, oc.Partition(bound.utility.block_of))
     verdict = oc.verify(data, mapping.apply(data), mapping, bound)
     return verdict.n_violations.get("privacy", 0)
 

@@ -139,8 +139,8 @@ def _sizes(rows: list[dict[str, Any]]) -> list[int]:
 def _setting(
     policy: str, method: str, family: Any, hierarchy: oc.Hierarchy, **options: Any
 ) -> Setting:
-    made = oc.Policy(5, (family,), hierarchy=hierarchy, algorithm=method, **options)
-    return Setting({"policy": policy, "algorithm": method}, made)
+    made = oc.Policy(5, family, hierarchy=hierarchy, **options)
+    return Setting({"policy": policy, "algorithm": method}, made, oc.methods()[method]())
 
 
 def _random_items(data: oc.Transactions, percent: float) -> list[str]:

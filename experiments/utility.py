@@ -48,10 +48,9 @@ def utility_policies(materials: Materials) -> Findings:
             blocks[policy] = [labels[at : at + size] for at in range(0, len(labels), size)]
             for method in ("coat", "pcta", "apriori"):
                 utility = oc.Utility([] if method == "apriori" else blocks[policy])
-                made = oc.Policy(
-                    5, (oc.AllItemsets(2),), utility, hierarchy=hierarchy, algorithm=method
-                )
-                settings.append(Setting({"policy": policy, "algorithm": method}, made))
+                made = oc.Policy(5, oc.AllItemsets(2), utility, hierarchy=hierarchy)
+                values = {"policy": policy, "algorithm": method}
+                settings.append(Setting(values, made, oc.methods()[method]()))
         field = materials.compare(data, settings, q=(1, 3), among="generalized")
         for run, row in zip(field.runs, field.rows, strict=True):
             inside = run.mapping is not None and all(

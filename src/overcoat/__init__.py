@@ -20,9 +20,13 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat.algorithms.method import Method
+    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
+    from overcoat.algorithms.outcome import Outcome
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
     from overcoat.context import Context
+    from overcoat.data import samples as datasets
     from overcoat.data.io import read
     from overcoat.data.transactions import Transactions
     from overcoat.errors import (
@@ -33,55 +37,73 @@ if TYPE_CHECKING:
         MappingError,
         OvercoatError,
         PolicyError,
+        Problem,
         VerificationError,
     )
-    from overcoat.evaluation import Evaluation, evaluate
+    from overcoat.evaluation import Evaluation, Measure, evaluate
     from overcoat.mapping import Mapping
-    from overcoat.measures.queries import Workload, draw_workload
-    from overcoat.policy.config import read_policy
-    from overcoat.policy.hierarchy import Hierarchy
+    from overcoat.measures.queries import Answers, Workload, draw_workload
+    from overcoat.partition import Partition
+    from overcoat.policy.hierarchy import Balanced, Hierarchy
     from overcoat.policy.policy import Policy
     from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
     from overcoat.policy.utility import Utility
     from overcoat.policy.weights import Distances
-    from overcoat.release import Result, anonymize, apply_mapping
+    from overcoat.release.public import anonymize, apply_mapping, verify
+    from overcoat.release.result import Result, TraceStep
+    from overcoat.release.sinks import Sink
     from overcoat.report.text import summarize
-    from overcoat.verification import Verdict, verify
+    from overcoat.verification import Verdict, Violation
 
 __all__ = [
     "AllItemsets",
+    "Answers",
+    "Apriori",
+    "Balanced",
     "CancelledError",
+    "Coat",
     "Coherence",
     "Comparison",
     "Context",
     "DataError",
     "Distances",
     "Evaluation",
+    "Greedy",
     "Hierarchy",
     "InfeasibleError",
     "InputError",
     "Itemsets",
     "Mapping",
     "MappingError",
+    "Measure",
+    "Method",
+    "Outcome",
     "OvercoatError",
+    "Partition",
+    "Pcta",
     "Pgen",
     "Policy",
     "PolicyError",
+    "Problem",
     "Result",
     "Setting",
+    "Sink",
+    "TraceStep",
     "Transactions",
     "Utility",
     "Verdict",
     "VerificationError",
+    "Violation",
     "Workload",
     "__version__",
     "anonymize",
     "apply_mapping",
     "compare",
+    "datasets",
     "draw_workload",
     "evaluate",
+    "methods",
     "read",
-    "read_policy",
     "summarize",
     "vary",
     "verify",
@@ -90,8 +112,23 @@ __all__ = [
 # Where each name lives. It is fetched at first use, so that `overcoat --version` does not have to
 # wait for NumPy.
 _HOMES = {
-    "comparison.compare": ("Comparison", "compare"),
-    "comparison.settings": ("Setting", "vary"),
+    "algorithms.method": ("Method",),
+    "algorithms.methods": (
+        "Apriori",
+        "Coat",
+        "Greedy",
+        "Pcta",
+        "methods",
+    ),
+    "algorithms.outcome": ("Outcome",),
+    "comparison.compare": (
+        "Comparison",
+        "compare",
+    ),
+    "comparison.settings": (
+        "Setting",
+        "vary",
+    ),
     "context": ("Context",),
     "data.io": ("read",),
     "data.transactions": ("Transactions",),
@@ -103,28 +140,60 @@ _HOMES = {
         "MappingError",
         "OvercoatError",
         "PolicyError",
+        "Problem",
         "VerificationError",
     ),
-    "evaluation": ("Evaluation", "evaluate"),
+    "evaluation": (
+        "Evaluation",
+        "Measure",
+        "evaluate",
+    ),
     "mapping": ("Mapping",),
-    "measures.queries": ("Workload", "draw_workload"),
-    "policy.config": ("read_policy",),
-    "policy.hierarchy": ("Hierarchy",),
+    "measures.queries": (
+        "Answers",
+        "Workload",
+        "draw_workload",
+    ),
+    "partition": ("Partition",),
+    "policy.hierarchy": (
+        "Balanced",
+        "Hierarchy",
+    ),
     "policy.policy": ("Policy",),
-    "policy.privacy": ("AllItemsets", "Coherence", "Itemsets", "Pgen"),
+    "policy.privacy": (
+        "AllItemsets",
+        "Coherence",
+        "Itemsets",
+        "Pgen",
+    ),
     "policy.utility": ("Utility",),
     "policy.weights": ("Distances",),
-    "release": ("Result", "anonymize", "apply_mapping"),
+    "release.public": (
+        "anonymize",
+        "apply_mapping",
+        "verify",
+    ),
+    "release.result": (
+        "Result",
+        "TraceStep",
+    ),
+    "release.sinks": ("Sink",),
     "report.text": ("summarize",),
-    "verification": ("Verdict", "verify"),
+    "verification": (
+        "Verdict",
+        "Violation",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
+    if name == "datasets":
+        value: Any = import_module("overcoat.data.samples")
+    elif name in _HOME_OF:
+        value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
+    else:
         raise AttributeError(f"module 'overcoat' has no attribute {name!r}")
-    value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
     globals()[name] = value
     return value
 

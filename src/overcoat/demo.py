@@ -12,7 +12,8 @@ from overcoat.data.io import read
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
 from overcoat.policy.config import read_policy
-from overcoat.release import Result, anonymize
+from overcoat.release.public import anonymize
+from overcoat.release.result import Result
 from overcoat.report.json import result_to_json
 from overcoat.report.text import summarize
 from overcoat.verification import verify

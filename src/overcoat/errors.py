@@ -52,9 +52,16 @@ class Problem:
 
 
 class OvercoatError(Exception):
-    """Base of everything Overcoat raises on purpose."""
+    """Base of everything Overcoat raises on purpose.
+
+    Attributes
+    ----------
+    exit_code : what the command exits with
+    kind : one word for a program that reads ``--json``
+    """
 
     exit_code: ClassVar[int] = 70
+    kind: ClassVar[str] = "bug"
 
 
 class InputError(OvercoatError, ValueError):
@@ -66,6 +73,7 @@ class InputError(OvercoatError, ValueError):
     """
 
     exit_code = 2
+    kind = "input"
 
     def __init__(
         self,
@@ -84,13 +92,19 @@ class InputError(OvercoatError, ValueError):
 class DataError(InputError):
     """A data file or frame cannot be read as transactions, or not be written as asked."""
 
+    kind = "data"
+
 
 class PolicyError(InputError):
     """A policy, a constraint file, a hierarchy or a parameter is wrong."""
 
+    kind = "policy"
+
 
 class MappingError(InputError):
     """A mapping file is wrong, or does not cover the data it is applied to."""
+
+    kind = "mapping"
 
 
 class InfeasibleError(OvercoatError):
@@ -106,6 +120,7 @@ class InfeasibleError(OvercoatError):
     """
 
     exit_code = 3
+    kind = "infeasible"
 
     def __init__(
         self,
@@ -134,6 +149,7 @@ class VerificationError(OvercoatError):
     """A release does not satisfy its policy; `verdict` says where, when there is one."""
 
     exit_code = 4
+    kind = "verification"
 
     def __init__(self, message: str, verdict: Any = None) -> None:
         super().__init__(message)
@@ -144,3 +160,4 @@ class CancelledError(OvercoatError):
     """The work was told to end before it was done; nothing was written."""
 
     exit_code = 130
+    kind = "interrupted"

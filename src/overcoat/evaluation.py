@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from numbers import Real
-from typing import Any
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
 
-import numpy as np
-
-from overcoat.data.generate import checked_count
-from overcoat.data.io import read
+from overcoat.checks import check_count, check_percent
+from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem, VerificationError
+from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.changes import Changes, count_changes
 from overcoat.measures.counts import NamedCount, named_counts
-from overcoat.measures.loss import Loss, measure_loss
-from overcoat.measures.ncp import measure_ncp
+from overcoat.measures.loss import Loss, measure_loss, measure_ncp
 from overcoat.measures.patterns import Patterns, measure_patterns
 from overcoat.measures.queries import Answers, Workload, answer, draw_workloads
-from overcoat.policy.hierarchy import Hierarchy
+from overcoat.policy.hierarchy import AnyHierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.utility import Utility
-from overcoat.release import knowing
+from overcoat.release.given import (
+    take_context,
+    take_data,
+    take_mapping,
+    take_policy,
+    take_release,
+)
+from overcoat.release.result import Result
 from overcoat.verification.differences import differing_rows
 
-__all__ = ["Evaluation", "evaluate", "measure_release"]
+__all__ = ["Evaluation", "Measure", "check_measures", "evaluate", "measure_release"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +50,10 @@ class Evaluation:
     answers : for each workload, how far its answers are from the truth
     patterns : which frequent itemsets and rules survive, if that was asked for
     notes : what the user should know although it is no error
+    flat_ncp : NCP as it is without a hierarchy
+    expected : the error of all queries of one and two items, not of drawn ones; None where there
+        are too many pairs to count
+    own : measures of the user's own, by name
     """
 
     n_transactions: int
@@ -58,33 +66,73 @@ class Evaluation:
     answers: tuple[Answers, ...]
     patterns: Patterns | None
     notes: tuple[Problem, ...]
+    flat_ncp: float = 0.0
+    expected: Errors | None = None
+    own: dict[str, float | None] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{answers.avg_re:.3g}" for answers in self.answers)
         return f"Evaluation(NCP {self.ncp:.3g}, AvgRE {errors or 'not measured'})"
 
 
+class Measure:
+    """A measure of your own: the one thing to subclass.
+
+    It works in `evaluate` and `compare`, in their tables, plots and reports.
+
+    Attributes
+    ----------
+    name : of the column in tables
+    title : of the axis in plots; the name by default
+    """
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+
+    def of(self, data: Transactions, released: Transactions, mapping: Mapping) -> float | None:
+        """Measure `released`, which is `data` under `mapping`; None where it is not defined."""
+        raise TypeError(f"{type(self).__name__} does not say how it measures: write `of`")
+
+
+def check_measures(measures: Iterable[Any], taken: Container[str] = ()) -> None:
+    """Refuse what is no measure, or has no name of its own."""
+    seen: set[str] = set()
+    for measure in measures:
+        if not isinstance(measure, Measure):
+            raise PolicyError(f"{measure!r} is not a Measure: subclass it")
+        if not measure.name or measure.name in seen or measure.name in taken:
+            raise PolicyError(
+                f"{type(measure).__name__} needs a name of its own, not {measure.name!r}"
+            )
+        seen.add(measure.name)
+
+
 def evaluate(
     data: Any,
-    released: Any,
-    mapping: Mapping,
+    released: Any = None,
+    mapping: Mapping | Result | str | Path | None = None,
     *,
-    utility: Utility | None = None,
-    hierarchy: Hierarchy | None = None,
+    utility: Utility | str | Path | Iterable[Any] | None = None,
+    hierarchy: AnyHierarchy | str | Path | None = None,
     weights: WeightsLike | None = None,
     penalties: Penalties | None = None,
-    policy: Policy | None = None,
+    policy: Policy | str | Path | None = None,
     workloads: Workload | Iterable[Workload] | None = None,
     min_support: float | None = None,
     min_confidence: float = 50.0,
     top: int = 100,
+    measures: Iterable[Measure] = (),
+    context: Context | None = None,
+    **options: Any,
 ) -> Evaluation:
     """Measure what a release costs.
 
     Parameters
     ----------
-    data, released : the original and what was published; `Transactions`, or anything `read` takes
-    mapping : which item went where
+    data : the original, `Transactions` or anything `read` takes, with its options; or a `Result`,
+        which has all the rest
+    released : what was published, or a file of it
+    mapping : which item went where, or a mapping file
     utility : named sets whose counts are compared
     hierarchy, weights : how far apart items are, for UL and NCP; by default all the same
     penalties : loss of suppressing each item, for UL; by default its support / N
@@ -95,6 +143,8 @@ def evaluate(
         that many percent of the transactions
     min_confidence : of rules, in percent
     top : K of the K most supported itemsets
+    measures : measures of your own
+    context : how to run
 
     Raises
     ------
@@ -108,11 +158,7 @@ def evaluate(
     >>> round(evaluation.ncp, 3), [round(answers.avg_re, 3) for answers in evaluation.answers]
     (0.533, [0.0, 0.333])
     """
-    data, released = read(data), read(released)
-    if not isinstance(mapping, Mapping):
-        raise PolicyError(f"mapping must be a Mapping (Mapping.read reads one), not {mapping!r}")
-    confidence = _checked_percent("min_confidence", min_confidence) / 100
-    top = checked_count("top", top, 1)
+    context, measures = take_context(context), tuple(measures)
     parts = {
         "utility": utility,
         "hierarchy": hierarchy,
@@ -120,9 +166,18 @@ def evaluate(
         "penalties": penalties,
     }
     given = given_parts(policy, parts)
-    if policy is None:
-        policy = Policy(k=1, privacy=(), **given)
-    bound = knowing(policy, mapping).bind(data, privacy=False)
+    if isinstance(data, Result):
+        released = data if released is None else released
+        mapping = data if mapping is None else mapping
+        policy = data if policy is None and not given else policy  # type: ignore[assignment]
+    data = take_data(data, options)
+    mapping = take_mapping(mapping)
+    released = take_release(released, data)
+    check_percent("min_confidence", min_confidence)
+    check_measures(measures)
+    top = check_count("top", top)
+    stated = Policy(k=1, privacy=(), **given) if policy is None else take_policy(policy)
+    bound = stated.knowing(mapping).bind(data, privacy=False)
     _check_release(data, released, mapping)
     workloads = draw_workloads(data) if workloads is None else _checked_workloads(workloads)
     patterns = None
@@ -132,10 +187,15 @@ def evaluate(
             released,
             mapping,
             _least_count(min_support, data.n_transactions),
-            confidence,
+            min_confidence,
             top,
         )
-    return measure_release(data, released, mapping, bound, workloads, patterns)
+    with context.stage("evaluate"):
+        return measure_release(
+            *(data, released, mapping, bound, workloads, patterns),
+            measures=measures,
+            expected=True,
+        )
 
 
 def measure_release(
@@ -145,8 +205,15 @@ def measure_release(
     policy: BoundPolicy,
     workloads: Sequence[Workload],
     patterns: Patterns | None = None,
+    *,
+    measures: Iterable[Measure] = (),
+    expected: bool = False,
 ) -> Evaluation:
     """Measure a release that is known to be the data under the mapping."""
+    own = {measure.name: measure.of(data, released, mapping) for measure in measures}
+    errors = None
+    if expected and n_pairs(data) <= ExpectedError.MOST:
+        errors = ExpectedError(data).total(mapping.partition_of(data))
     return Evaluation(
         n_transactions=data.n_transactions,
         n_items=data.n_items,
@@ -158,6 +225,9 @@ def measure_release(
         answers=tuple(answer(workload, data, released, mapping) for workload in workloads),
         patterns=patterns,
         notes=(*policy.notes, *(note for workload in workloads for note in workload.notes)),
+        flat_ncp=measure_ncp(data, mapping),
+        expected=errors,
+        own={name: None if value is None else float(value) for name, value in own.items()},
     )
 
 
@@ -181,15 +251,6 @@ def _checked_workloads(workloads: Any) -> tuple[Workload, ...]:
     raise PolicyError("workloads must be Workloads: draw_workload and Workload.of make them")
 
 
-def _checked_percent(name: str, value: Any) -> Any:
-    number = isinstance(value, (Real, np.number)) and not isinstance(value, bool)
-    if not number or not 0 <= float(value) <= 100:  # also refuses nan
-        raise PolicyError(f"{name} is a percentage from 0 to 100, not {value!r}")
-    return value
-
-
 def _least_count(min_support: float, n_transactions: int) -> int:
     """Return how many transactions so many percent are, at least one."""
-    # 0.1 means one tenth of a percent, not the double nearest to it.
-    percent = Fraction(str(_checked_percent("min_support", min_support)))
-    return max(1, math.ceil(percent * n_transactions / 100))
+    return max(1, math.ceil(check_percent("min_support", min_support) * n_transactions / 100))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from collections.abc import Mapping as Abstract
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from overcoat._version import __version__
 from overcoat.data.io.text import read_text
@@ -18,6 +19,10 @@ from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import MappingError, Problem
+from overcoat.partition import Partition
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Mapping"]
 
@@ -27,45 +32,81 @@ _SHOWN = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mapping:
-    """Immutable: each item of the domain goes to one group or to nothing.
+class Mapping(Abstract[str, "str | None"]):
+    """Immutable: each item of the domain goes to one group's label or to nothing.
+
+    A mapping in Python's sense, too: from items to labels, None where an item is suppressed.
 
     Attributes
     ----------
     vocabulary : the items it covers
-    members : the groups, each a tuple of items in item order, by first item
-    labels : the label of each group; a group of one item has that item as its label
+    partition : which of them are in one group
+    labels : the label of each group, in the order of the groups; a group of one item has that item
+        as its label
+    file : where it was read
+    release : digest of the released transactions it was written with, where the file says it
 
-    >>> mapping = Mapping.of(Vocabulary("abcd"), [["a", "b"], ["c"]])
+    >>> mapping = Mapping.of("abcd", [["a", "b"], ["c"]])
     >>> mapping["b"], mapping["c"], mapping["d"]
     ('(a|b)', 'c', None)
+    >>> len(mapping), "a" in mapping, dict(mapping)
+    (4, True, {'a': '(a|b)', 'b': '(a|b)', 'c': 'c', 'd': None})
     >>> mapping.suppressed
     ('d',)
     """
 
     vocabulary: Vocabulary
-    members: tuple[tuple[str, ...], ...]
+    partition: Partition
     labels: tuple[str, ...]
     file: str | None = None
+    release: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.vocabulary) != self.partition.n_items:
+            raise MappingError("the partition is of another number of items than the vocabulary")
+        if len(self.labels) != len(self.partition.firsts):
+            raise MappingError("there must be one label for each group")
 
     @classmethod
-    def of(cls, vocabulary: Iterable[str], groups: Iterable[Sequence[str]]) -> Mapping:
+    def of(cls, vocabulary: Iterable[str], groups: Iterable[Iterable[str]]) -> Mapping:
         """Build from groups of items; the items in none of them are suppressed."""
         vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
-        members = sorted(
-            (tuple(sorted(group, key=vocabulary.code)) for group in groups),
-            key=lambda group: vocabulary.code(group[0]),
-        )
-        return cls(vocabulary, tuple(members), _make_labels(vocabulary, members))
+        members = [tuple(group) for group in groups]
+        problems = [
+            Problem(f"item {item!r} of a group is not in the vocabulary")
+            for group in members
+            for item in group
+            if item not in vocabulary
+        ]
+        seen = Counter(item for group in members for item in group)
+        problems += [
+            Problem(f"item {item!r} is in a group twice or in two groups")
+            for item, times in seen.items()
+            if times > 1
+        ]
+        if problems:
+            raise MappingError(problems)
+        codes = [[vocabulary.code(item) for item in group] for group in members]
+        return cls.over(vocabulary, Partition.of(codes, len(vocabulary)))
 
     @classmethod
-    def from_codes(cls, vocabulary: Vocabulary, group_of: NDArray[np.int32]) -> Mapping:
-        """Build from the group of each code, -1 where it is suppressed."""
-        members: dict[int, list[str]] = {}
-        for code, group in enumerate(group_of.tolist()):
-            if group >= 0:
-                members.setdefault(group, []).append(vocabulary[code])
-        return cls.of(vocabulary, members.values())
+    def over(cls, vocabulary: Vocabulary, partition: Partition) -> Mapping:
+        """Give the groups of a partition their labels."""
+        members = [tuple(vocabulary[code] for code in group) for group in partition.groups]
+        return cls(vocabulary, partition, _make_labels(vocabulary, members))
+
+    @classmethod
+    def from_labels(cls, labels: Abstract[str, str | None]) -> Mapping:
+        """Build from the label of each item, None where it is suppressed.
+
+        >>> Mapping.from_labels({"a": "x", "b": "x", "c": None}).groups
+        {'x': ('a', 'b')}
+        """
+        groups: dict[str, list[str]] = {}
+        for item, label in labels.items():
+            if isinstance(label, str):
+                groups.setdefault(label, []).append(item)
+        return cls.from_json({"items": dict(labels), "groups": groups})
 
     @classmethod
     def read(cls, path: str | Path) -> Mapping:
@@ -93,9 +134,13 @@ class Mapping:
         if problems:
             raise MappingError(problems)
         vocabulary = Vocabulary(items)
-        order = sorted(groups, key=lambda label: min(map(vocabulary.code, groups[label])))
-        members = tuple(tuple(sorted(groups[label], key=vocabulary.code)) for label in order)
-        return cls(vocabulary, members, tuple(order), file)
+        codes = {label: sorted(map(vocabulary.code, group)) for label, group in groups.items()}
+        partition = Partition.of(codes.values(), len(vocabulary))
+        labels = sorted(codes, key=lambda label: codes[label][0])
+        release = content.get("release")
+        if release is not None and not isinstance(release, str):
+            raise MappingError(f"release must be a digest, not {release!r}", file)
+        return cls(vocabulary, partition, tuple(labels), file, release)
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the mapping file, in item order."""
@@ -105,10 +150,13 @@ class Mapping:
             "groups": self.groups,
         }
 
-    def dumps(self, *, keep_order: bool = False) -> str:
+    def dumps(self, *, keep_order: bool = False, release: str | None = None) -> str:
         """Return the text of the mapping file: one item a line, one group a line.
 
-        `keep_order` records that the release has its rows in the order of the input.
+        Parameters
+        ----------
+        keep_order : the release has its rows in the order of the input
+        release : digest of the released transactions, by which the two are known as a pair
         """
 
         def block(entries: dict[str, Any]) -> str:
@@ -124,10 +172,17 @@ class Mapping:
             "{\n"
             f'  "overcoat": {json.dumps(content["overcoat"])},\n'
             + ('  "keep_order": true,\n' if keep_order else "")
+            + (f'  "release": {json.dumps(release)},\n' if release else "")
             + f'  "items": {block(content["items"])},\n'
             f'  "groups": {block(content["groups"])}\n'
             "}\n"
         )
+
+    @cached_property
+    def members(self) -> tuple[tuple[str, ...], ...]:
+        """The items of each group, in item order; groups by their first item."""
+        labels = self.vocabulary.labels
+        return tuple(tuple(labels[c] for c in group.tolist()) for group in self.partition.groups)
 
     @property
     def groups(self) -> dict[str, tuple[str, ...]]:
@@ -147,6 +202,11 @@ class Mapping:
         """The items that are sent to nothing."""
         return tuple(item for item in self.vocabulary if item not in self._label_of)
 
+    @cached_property
+    def generalized(self) -> tuple[str, ...]:
+        """The items in groups of two or more."""
+        return tuple(self.vocabulary[code] for code in np.flatnonzero(self.partition.size_of > 1))
+
     @property
     def merged(self) -> tuple[tuple[str, ...], ...]:
         """The groups of two or more items."""
@@ -157,6 +217,38 @@ class Mapping:
             raise KeyError(item)
         return self._label_of.get(item)
 
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.vocabulary)
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    def partition_of(self, data: Transactions) -> Partition:
+        """Return the partition of the items that occur in some data, over their codes.
+
+        A mapping may know more items than occur; the size of a group counts those that do, as
+        everything in the definitions does.
+
+        >>> mapping = Mapping.of("abc", [["a", "b"], ["c"]])
+        >>> mapping.partition_of(Transactions.of([{"b", "c"}])).size_of
+        array([1, 1])
+        """
+        self._check_covers(data)
+        known = [self.vocabulary.code(item) for item in data.vocabulary]
+        return self.partition.over(np.array(known, np.int64))
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a polars frame: item, label (null where it is suppressed), size of its group."""
+        import polars as pl
+
+        return pl.DataFrame(
+            {
+                "item": pl.Series(list(self), dtype=pl.String),
+                "label": pl.Series(list(self.values()), dtype=pl.String),
+                "group_size": pl.Series(self.partition.size_of, dtype=pl.Int64),
+            }
+        )
+
     def apply(self, data: Transactions) -> Transactions:
         """Return `data` with each item replaced by its group's label, once per transaction.
 
@@ -164,12 +256,7 @@ class Mapping:
         >>> list(mapping.apply(Transactions.of([{"a", "b"}, {"a", "c", "d"}, {"d"}])))
         [((), 1), (('(a|b)',), 1), (('(a|b)', 'c'), 1)]
         """
-        unknown = [item for item in data.vocabulary if item not in self.vocabulary]
-        if unknown:
-            raise MappingError(
-                Problem(f"item {item!r} of the data is not in the mapping", self.file)
-                for item in unknown
-            )
+        self._check_covers(data)
         # The labels of items that occur occur too, so these are the vocabulary of the release.
         label_of = [self._label_of.get(item) for item in data.vocabulary]
         vocabulary = Vocabulary(label for label in label_of if label is not None)
@@ -185,14 +272,25 @@ class Mapping:
         positions = None if data.positions is None else became[data.positions]
         return Transactions(vocabulary, offsets, released, counts, positions, data.layout)
 
+    def _check_covers(self, data: Transactions) -> None:
+        unknown = [item for item in data.vocabulary if item not in self.vocabulary]
+        if unknown:
+            raise MappingError(
+                Problem(f"item {item!r} of the data is not in the mapping", self.file)
+                for item in unknown
+            )
+
     def __eq__(self, other: object) -> bool:
+        """Equal when they send the same items to the same labels, wherever they were read."""
         return (
             isinstance(other, Mapping)
             and self.vocabulary == other.vocabulary
-            and self.groups == other.groups
+            and self.partition == other.partition
+            and self.labels == other.labels
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    def __hash__(self) -> int:
+        return hash((self.vocabulary, self.partition))
 
     def __repr__(self) -> str:
         return (
@@ -241,8 +339,10 @@ def _faults(items: dict[str, Any], groups: dict[str, Any]) -> list[str]:
         for item in members:
             if not isinstance(item, str) or item not in items:
                 faults.append(f"group {label!r} has {item!r}, which is no item of the mapping")
-            elif owner.setdefault(item, label) != label or members.count(item) > 1:
+            elif item in owner:
                 faults.append(f"item {item!r} is in a group twice or in two groups")
+            else:
+                owner[item] = label
         if label in items and members != [label] and set(members) <= set(items):
             faults.append(f"label {label!r} is also the name of an item outside that group")
     for item, label in items.items():

@@ -18,7 +18,7 @@ from overcoat import (
 from overcoat.context import Context
 from overcoat.engines import Engine
 from overcoat.errors import PolicyError
-from overcoat.release import Result
+from overcoat.release.result import Result
 
 CONTEXT = {engine: Context(engine=engine) for engine in get_args(Engine)}
 
@@ -34,7 +34,7 @@ def run(rows: str, words: str, k: int, m: int, *, linkable: Any = None, **option
         k,
         AllItemsets(m, linkable),
         hierarchy=tree(words),
-        algorithm="apriori",
+        method="apriori",
         **options,
     )
 
@@ -90,7 +90,7 @@ def test_nodes_with_one_child_are_no_nodes() -> None:
         2,
         AllItemsets(1),
         hierarchy=hierarchy,
-        algorithm="apriori",
+        method="apriori",
     )
     assert told(result) == ["merge b c for b"]
 
@@ -121,7 +121,7 @@ def test_when_fewer_than_k_have_anything_what_is_linkable_is_suppressed(engine: 
 
 def test_data_without_items_stay_as_they_are() -> None:
     assert anonymize(
-        [set(), set()], 2, AllItemsets(2), hierarchy=tree("ab"), algorithm="apriori"
+        [set(), set()], 2, AllItemsets(2), hierarchy=tree("ab"), method="apriori"
     ).verdict.ok
 
 
@@ -150,9 +150,7 @@ ROWS = [set("ab"), set("ac"), set("b")]
 )
 def test_what_it_cannot_honour_it_refuses(families: Any, options: Any, words: str) -> None:
     with pytest.raises(PolicyError, match=words) as caught:
-        anonymize(
-            ROWS, 2, families, **{"hierarchy": tree("abc"), "algorithm": "apriori", **options}
-        )
+        anonymize(ROWS, 2, families, **{"hierarchy": tree("abc"), "method": "apriori", **options})
     assert len(caught.value.problems) == 1
 
 
@@ -164,7 +162,7 @@ def test_all_refusals_at_once() -> None:
             Pgen(),
             weights=Distances({}),
             utility=Utility([["a", "b"]]),
-            algorithm="apriori",
+            method="apriori",
         )
     assert len(caught.value.problems) == 4
 
@@ -172,7 +170,7 @@ def test_all_refusals_at_once() -> None:
 def test_one_utility_set_of_everything_is_none() -> None:
     whole = Utility([["a", "b", "c"]])
     result = anonymize(
-        ROWS, 2, AllItemsets(2), hierarchy=tree("abc"), utility=whole, algorithm="apriori"
+        ROWS, 2, AllItemsets(2), hierarchy=tree("abc"), utility=whole, method="apriori"
     )
     assert result.verdict.ok
 

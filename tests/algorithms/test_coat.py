@@ -16,12 +16,11 @@ from overcoat import (
     anonymize,
     apply_mapping,
     read,
-    read_policy,
 )
 from overcoat.context import Context
 from overcoat.engines import Engine
 from overcoat.errors import DataError, PolicyError, VerificationError
-from overcoat.release import Result
+from overcoat.release.result import Result
 
 CONTEXT = {engine: Context(engine=engine) for engine in get_args(Engine)}
 
@@ -193,7 +192,7 @@ def test_constraints_are_told_by_linkable_items() -> None:
 
 
 def test_parts_or_a_policy_not_both() -> None:
-    policy = Policy(2, AllItemsets(1))  # type: ignore[arg-type]
+    policy = Policy(2, AllItemsets(1))
     with pytest.raises(PolicyError, match=r"parts \(max_suppressed\), not both"):
         anonymize([{"a"}, {"a"}], policy=policy, max_suppressed=1)
     with pytest.raises(TypeError, match="utilty"):
@@ -206,7 +205,7 @@ def test_a_release_does_not_overwrite_what_it_was_made_from(tmp_path: Any) -> No
     sets.write_text("a b\n")
     (tmp_path / "policy.toml").write_text('k = 2\nprivacy = "sets.txt"\n')
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    result = anonymize(read(data), policy=read_policy(tmp_path / "policy.toml"))
+    result = anonymize(read(data), policy=Policy.read(tmp_path / "policy.toml"))
     for path in before:
         with pytest.raises(DataError, match="is an input"):
             result.write(tmp_path / "out.dat", mapping=path)
@@ -217,7 +216,7 @@ def test_a_release_does_not_overwrite_what_it_was_made_from(tmp_path: Any) -> No
 
 def test_next_month_may_lack_items_of_the_mapping() -> None:
     month = Transactions.of([{"a", "b"}, {"a", "b"}, {"c"}, {"c"}])
-    policy = Policy(2, Itemsets([["a", "b"], ["c"]]))  # type: ignore[arg-type]
+    policy = Policy(2, Itemsets([["a", "b"], ["c"]]))
     mapping = anonymize(month, policy=policy).mapping
     result = apply_mapping([{"a", "b"}, {"a", "b"}], mapping, policy)
     assert result.verdict.ok

@@ -17,12 +17,11 @@ from overcoat import (
     Utility,
     anonymize,
     read,
-    read_policy,
 )
 from overcoat.context import Context
 from overcoat.engines import Engine
 from overcoat.policy.privacy import BoundCoherence, Family
-from overcoat.release import Result
+from overcoat.release.result import Result
 
 CONTEXT = {engine: Context(engine=engine) for engine in get_args(Engine)}
 
@@ -32,7 +31,7 @@ def run(rows: str, k: int, family: Family, engine: Any = "compiled", **options: 
         [set(row) for row in rows.split()],
         k,
         family,
-        algorithm="greedy",
+        method="greedy",
         max_suppressed=options.pop("s", 100),
         context=CONTEXT[engine],
         **options,
@@ -66,7 +65,7 @@ def test_ties_go_to_the_first_item(engine: Any) -> None:
         rows,
         2,
         AllItemsets(2),
-        algorithm="greedy",
+        method="greedy",
         max_suppressed=100,
         context=CONTEXT[engine],
     )
@@ -130,15 +129,15 @@ def test_what_greedy_cannot_honour() -> None:
         [Coherence(1), Pgen()],
     ):
         with pytest.raises(PolicyError, match="greedy"):
-            anonymize([{"a"}], 2, families, algorithm="greedy")
+            anonymize([{"a"}], 2, families, method="greedy")
 
 
 @pytest.mark.parametrize("method", ["coat", "pcta"])
 def test_methods_that_merge_refuse_h(method: str) -> None:
     with pytest.raises(PolicyError, match=f"{method} cannot limit"):
-        anonymize([{"a", "x"}], 2, Coherence(1, ["x"], 99.9), algorithm=method)
+        anonymize([{"a", "x"}], 2, Coherence(1, ["x"], 99.9), method=method)
     rows = [{"a", "x"}, {"a"}, {"b"}, {"b"}]
-    assert anonymize(rows, 2, Coherence(1, ["x"]), algorithm=method).mapping.merged == ()
+    assert anonymize(rows, 2, Coherence(1, ["x"]), method=method).mapping.merged == ()
 
 
 def test_too_many_sets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +147,7 @@ def test_too_many_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         PolicyError, match=r"sets of 2 items .* do not fit in memory; take a smaller"
     ):
-        anonymize(rows, 2, AllItemsets(2), algorithm="greedy")
+        anonymize(rows, 2, AllItemsets(2), method="greedy")
 
 
 def test_all_that_is_wrong_with_a_coherence() -> None:
@@ -172,7 +171,7 @@ def test_coherence_from_a_policy_file(tmp_path: Any) -> None:
     path = tmp_path / "policy.toml"
     for private in ('"private.txt"', '["x", "y"]'):
         path.write_text(f"k = 2\nkm = 3\nprivate = {private}\nh = 33.3\nalgorithm = 'greedy'\n")
-        policy = read_policy(path)
+        policy = Policy.read(path)
         assert repr(policy.privacy) == "(Coherence(3, private=…, h=33.3),)"
         bound = policy.bind(read([{"a", "x"}, {"b", "y"}])).families[0]
         assert isinstance(bound, BoundCoherence)
@@ -185,7 +184,7 @@ def test_coherence_from_a_policy_file(tmp_path: Any) -> None:
 def test_private_items_that_do_not_occur() -> None:
     with pytest.raises(PolicyError, match="'x' does not occur"):
         run("a a", 2, Coherence(1, ["x"], 20))
-    policy = Policy(2, (Coherence(1, ["x"], 20),), algorithm="greedy", ignore_unknown=True)
-    result = anonymize([{"a"}, {"a"}], policy=policy)
+    policy = Policy(2, Coherence(1, ["x"], 20), ignore_unknown=True)
+    result = anonymize([{"a"}, {"a"}], policy=policy, method="greedy")
     assert result.mapping.suppressed == ()
     assert "no private item occurs in the data: h asks for nothing" in map(str, result.policy.notes)

@@ -17,21 +17,25 @@ FLOORS = {
     "errors": 1,
     "engines": 2,
     "checks": 2,
+    "html": 2,
     "context": 3,
     "data": 4,
-    "policy": 5,
-    "mapping": 6,
-    "kernels": 7,
-    "algorithms": 8,
-    "verification": 9,
-    "measures": 9,
-    "release": 10,
-    "evaluation": 11,
-    "report": 12,
-    "comparison": 12,
-    "demo": 13,
-    "cli": 14,
-    "__main__": 15,
+    "partition": 5,
+    "policy": 6,
+    "mapping": 7,
+    "loss": 8,
+    "kernels": 9,
+    "algorithms": 10,
+    "verification": 11,
+    "measures": 11,
+    "release": 12,
+    "evaluation": 13,
+    "report": 14,
+    "comparison": 15,
+    "application": 16,
+    "demo": 17,
+    "cli": 18,
+    "__main__": 19,
 }
 
 
@@ -84,7 +88,7 @@ def test_verification_shares_no_code_with_what_it_checks() -> None:
 
 def test_the_front_door_is_true() -> None:
     assert overcoat.__all__ == sorted(overcoat.__all__)
-    assert set(overcoat._HOME_OF) | {"__version__"} == set(overcoat.__all__)
+    assert set(overcoat._HOME_OF) | {"__version__", "datasets"} == set(overcoat.__all__)
     for name in overcoat.__all__:
         assert getattr(overcoat, name) is not None
     assert dir(overcoat) == overcoat.__all__

@@ -173,7 +173,7 @@ def test_queries_nobody_matches_and_known_items(busy: Desk) -> None:
     known = "compare d.dat -k 3 --km 2 --queries queries.txt --known codes.txt -o out"
     done = busy.run(*words(known))
     assert done.status == 0
-    assert "note: queries.txt: nobody matches 2 of the queries; left out" in done.err
+    assert "note: queries.txt: 2 queries that nobody matches are left out" in done.err
 
 
 def test_notes_are_told(busy: Desk) -> None:

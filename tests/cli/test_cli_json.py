@@ -110,7 +110,7 @@ def test_what_nobody_expected(
     def fail(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr("overcoat.release.verify", fail)
+    monkeypatch.setattr("overcoat.release.walk.verify", fail)
     done = desk.run(*words("anonymize d.dat -k 2 --km 2 -o o.dat --json"))
     expected = {KeyboardInterrupt: 130, MemoryError: 2}.get(type(error), 70)
     assert done.status == done.json["exit_code"] == expected

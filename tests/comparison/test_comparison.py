@@ -16,7 +16,7 @@ from overcoat.comparison.text import comparison_lines
 from overcoat.context import Context
 from overcoat.data import samples
 from overcoat.measures.queries import Workload
-from overcoat.release import anonymize_bound
+from overcoat.release.walk import find_release
 
 DATA = samples.baskets(300, 25, mean=4)
 BASE = oc.Policy(3, (oc.AllItemsets(2),), hierarchy=oc.Hierarchy.balanced(DATA.vocabulary, 3))
@@ -29,7 +29,7 @@ PLAIN: dict[str, Any] = {
     "hierarchy": oc.Hierarchy.balanced(DATA.vocabulary, 3),
 }
 NEAR = oc.Distances({(LABELS[0], LABELS[1]): 0.1})
-HIDDEN = {"algorithm": "greedy", "max_suppressed": 100}
+HIDDEN = {"method": "greedy", "max_suppressed": 100}
 # What a run is known by: a policy, and another one that must not get its answer.
 FIRST: dict[str, dict[str, Any]] = {
     "k": PLAIN,
@@ -56,13 +56,13 @@ OTHERS: dict[str, dict[str, Any]] = {
 
 def count_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
-    real = anonymize_bound
+    real = find_release
 
-    def counted(data: Any, policy: Any, **options: Any) -> Any:
-        seen.append(policy.algorithm)
-        return real(data, policy, **options)
+    def counted(data: Any, policy: Any, method: oc.Method, **options: Any) -> Any:
+        seen.append(method.name)
+        return real(data, policy, method, **options)
 
-    monkeypatch.setattr(runs_module, "anonymize_bound", counted)
+    monkeypatch.setattr(runs_module, "find_release", counted)
     return seen
 
 
@@ -76,7 +76,7 @@ def test_rows_are_what_the_measures_say() -> None:
         ("pcta", 6),
     ]
     for row, run in zip(field.rows, field.runs, strict=True):
-        result = oc.anonymize(DATA, policy=run.setting.policy)
+        result = oc.anonymize(DATA, policy=run.setting.policy, method=run.setting.method)
         assert result.mapping == run.mapping
         found = oc.evaluate(
             DATA,
@@ -142,7 +142,9 @@ def test_a_folder_never_answers_for_something_else(
 ) -> None:
     def field(data: Any = DATA, **parts: Any) -> oc.Comparison:
         made = {**(FIRST.get(change) or FIRST["k"]), **parts}
-        return oc.compare(data, oc.vary(oc.Policy(**made)), q=[1], folder=tmp_path)
+        method = made.pop("method", "coat")
+        settings = oc.vary(oc.Policy(**made), algorithm=method)
+        return oc.compare(data, settings, q=[1], folder=tmp_path)
 
     field()
     seen = count_runs(monkeypatch)

@@ -15,7 +15,7 @@ from overcoat.evaluation import evaluate
 from overcoat.policy.config import KEYS
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets
-from overcoat.release import anonymize
+from overcoat.release.public import anonymize
 from overcoat.report.json import error_to_json, evaluation_to_json, result_to_json, verdict_to_json
 
 ROOT = Path(__file__).parents[2]
@@ -90,7 +90,7 @@ def test_defaults() -> None:
     policy = Policy(2, (AllItemsets(1),))
     assert f"Default: {policy.max_suppressed}" in COMMANDS
     assert f"Default: `{policy.utility.rest}`" in COMMANDS
-    assert f"Default: `{policy.algorithm}`" in COMMANDS
+    assert f"Default: `{overcoat.Setting({}, policy).method.name}`" in COMMANDS
 
 
 def test_make_targets() -> None:

@@ -65,7 +65,7 @@ def test_figure_2a() -> None:
         5,
         AllItemsets(5),
         hierarchy=Hierarchy.of(sample.hierarchy),
-        algorithm="apriori",
+        method="apriori",
     )
     assert sorted(map("".join, result.mapping.groups.values())) == ["abc", "defgh"]
     assert result.mapping.suppressed == ()
@@ -81,7 +81,7 @@ def test_figure_2b(engine: str) -> None:
         samples.paper().transactions(),
         *(5, AllItemsets(5)),
         max_suppressed=100,
-        algorithm="greedy",
+        method="greedy",
         context=Context(engine=engine),  # type: ignore[arg-type]
     )
     assert result.mapping.suppressed == tuple("abcdgh")
@@ -142,7 +142,7 @@ def test_bms1_apriori(k: int, largest: int, log2_ul: int) -> None:
     """The largest group is the one that another program finds; see docs/methods.md."""
     data = read(real_data("bms-webview-1.dat"))
     hierarchy = Hierarchy.balanced(data.vocabulary, 5)
-    result = anonymize(data, k, AllItemsets(2), hierarchy=hierarchy, algorithm="apriori")
+    result = anonymize(data, k, AllItemsets(2), hierarchy=hierarchy, method="apriori")
     assert result.verdict.ok
     assert max(map(len, result.mapping.groups.values())) == largest
     assert int(result.loss.log2_ul) == log2_ul

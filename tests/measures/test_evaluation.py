@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import overcoat as oc
-from overcoat.errors import DataError, MappingError, PolicyError, VerificationError
+from overcoat.errors import DataError, InputError, MappingError, PolicyError, VerificationError
 from overcoat.measures.frequent import mine_frequent
 from overcoat.measures.queries import answer
 from overcoat.report.evaluation import evaluation_lines, query_table
@@ -72,9 +72,8 @@ def test_arrays_that_are_a_workload() -> None:
         lambda rows: oc.Workload.of(rows, [["a"]]),
     ],
 )
-def test_queries_want_transactions(ask: Any) -> None:
-    with pytest.raises(PolicyError, match=r"about Transactions, not a list: read\(\)"):
-        ask([{"a"}, {"b"}])
+def test_queries_take_what_read_takes(ask: Any) -> None:
+    assert all(query == ("a",) for query in ask([{"a"}, {"a"}]))
 
 
 @pytest.mark.parametrize(
@@ -85,11 +84,11 @@ def test_queries_want_transactions(ask: Any) -> None:
         ({"top": -3}, "top must be a whole number of at least 1, not -3"),
         ({"workloads": [["a"]]}, "workloads must be Workloads"),
         ({"workloads": 3}, "workloads must be Workloads"),
-        ({"mapping": None}, "mapping must be a Mapping .* not None"),
+        ({"mapping": None}, "a mapping is a Mapping, a file, a Result or a dict, not None"),
     ],
 )
 def test_what_evaluate_refuses(given: dict[str, Any], problem: str) -> None:
-    with pytest.raises(PolicyError, match=problem):
+    with pytest.raises(InputError, match=problem):
         oc.evaluate(DATA, RELEASED, **{"mapping": MAPPING, **given})
 
 
@@ -214,11 +213,11 @@ def test_a_workload_for_other_data() -> None:
         ({"q": 0}, "q must be a whole number of at least 1, not 0"),
         ({"q": 1, "n": 0}, "n must be a whole number of at least 1, not 0"),
         ({"q": 1, "seed": -1}, "seed must be a whole number of at least 0, not -1"),
-        ({"q": 1, "by": "magic"}, "by items or by occurrences, not by 'magic'"),
+        ({"q": 1, "by": "magic"}, "by must be items or occurrences, not 'magic'"),
         ({"q": 3}, "no transaction has more than 2 of the items"),
-        ({"q": 1, "among": np.zeros(4, bool)}, "no transaction has more than 0 of the items"),
-        ({"q": 1, "among": np.ones(3, bool)}, "among must say true or false of each item"),
-        ({"q": 1, "among": np.ones(4, int)}, "among must say true or false of each item"),
+        ({"q": 1, "among": []}, "no transaction has more than 0 of the items"),
+        ({"q": 1, "among": "ab"}, "among must list the items to ask about, not 'ab'"),
+        ({"q": 1, "among": 3}, "among must list the items to ask about, not 3"),
     ],
 )
 def test_draws_that_are_refused(options: dict[str, object], message: str) -> None:

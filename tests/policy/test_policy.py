@@ -6,14 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from overcoat import AllItemsets, Hierarchy, Itemsets, Pgen, Policy, Utility, read_policy
+from overcoat import AllItemsets, Hierarchy, Itemsets, Pgen, Policy, Utility
 from overcoat.data.io import read
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError
-from overcoat.policy.config import make_policy, read_settings
+from overcoat.policy.binding import Domain, Lint
+from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.hierarchy import Tree
-from overcoat.policy.sets import Domain, Lint, Sets
+from overcoat.policy.sets import Sets
 from overcoat.policy.weights import Distances, TreeWeights
 
 ITEMS = ("a", "b", "c", "whole milk", "n:x", "038", "a,b", "x:")
@@ -112,7 +113,7 @@ def test_everything_wrong_is_told_at_once(tmp_path: Path) -> None:
     (tmp_path / "privacy.txt").write_text("a zz\nempty:\n")
     (tmp_path / "utility.txt").write_text("u1: a b\nu1: b c\n")
     (tmp_path / "tree.csv").write_text("a;x;*\nb;x;*\nb;y;*\nc;y;+\n")
-    policy = make_policy(
+    policy = state_policy(
         {
             "k": 0,
             "max_suppressed": 200,
@@ -184,7 +185,7 @@ ab = ["a", "b"]
 """
     )
     data = Transactions.of([{"a", "b"}, {"a"}, {"c"}, {"c"}])
-    bound = read_policy(tmp_path / "policy.toml").bind(data)
+    bound = Policy.read(tmp_path / "policy.toml").bind(data)
     assert bound.k == 2
     assert bound.budget == 1
     assert [family.n_constraints for family in bound.families] == [2, 1, 1]

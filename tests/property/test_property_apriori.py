@@ -38,12 +38,12 @@ def check(instance: Instance) -> str:
 
     # Both engines take the same steps.
     twin = apriori(data, policy, REFERENCE)
-    assert twin.group_of.tolist() == outcome.group_of.tolist()
+    assert twin.partition == outcome.partition
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet
 
     # The mapping is the oracle's.
-    mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
+    mapping = Mapping.over(data.vocabulary, outcome.partition)
     phi = phi_of(mapping)
     assert phi == oracle_apriori(rows, paths, k, family[1], family[2])
 
@@ -80,7 +80,7 @@ def check_trace(instance: Instance, data: Transactions, outcome: Outcome) -> Non
             union = frozenset(labels[code] for code in group + partner)
             assert step.support == sum(1 for row in rows if row & union)
             phi |= dict.fromkeys(union, union if step.action == "merge" else None)
-    assert phi == phi_of(Mapping.from_codes(data.vocabulary, outcome.group_of))
+    assert phi == phi_of(Mapping.over(data.vocabulary, outcome.partition))
 
 
 @pytest.mark.parametrize("chunk", range(N_CHUNKS))

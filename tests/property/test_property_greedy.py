@@ -19,8 +19,8 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import Policy
-from overcoat.policy.privacy import AllItemsets, Coherence
-from overcoat.release import anonymize
+from overcoat.policy.privacy import AllItemsets, Coherence, Families
+from overcoat.release.public import anonymize
 from overcoat.verification import verify
 from strategies import Instance, instances, random_instance
 
@@ -44,7 +44,7 @@ class Problem:
 
     @property
     def policy(self) -> Policy:
-        return replace(policy_of(self.instance), privacy=(self.family,))
+        return replace(policy_of(self.instance), privacy=Families.of(self.family))
 
 
 def random_problem(rng: random.Random) -> Problem:
@@ -83,11 +83,11 @@ def check(problem: Problem) -> str:
 
     # Both kernels take the same steps, and these are the oracle's.
     twin = greedy(data, policy, REFERENCE)
-    assert twin.group_of.tolist() == outcome.group_of.tolist()
+    assert twin.partition == outcome.partition
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet
     expected, in_order = by_definition.greedy(rows, *asked, k)
-    mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
+    mapping = Mapping.over(data.vocabulary, outcome.partition)
     phi = phi_of(mapping)
     assert [data.vocabulary[step.group] for step in outcome.steps] == in_order
     assert phi == expected
@@ -162,9 +162,10 @@ def test_coherence_without_a_limit_is_all_itemsets() -> None:
         if not problem.private:
             continue
         data = Transactions.of(problem.instance.rows)
-        one = replace(problem.policy, privacy=(Coherence(problem.p, sorted(problem.private)),))
+        private = Coherence(problem.p, sorted(problem.private))
+        one = replace(problem.policy, privacy=Families.of(private))
         public = AllItemsets(problem.p, sorted(problem.instance.domain - problem.private))
-        other = replace(problem.policy, privacy=(public,))
+        other = replace(problem.policy, privacy=Families.of(public))
         assert coat(data, one.bind(data)).steps == coat(data, other.bind(data)).steps
 
 
@@ -172,18 +173,18 @@ def test_the_front_door_releases_or_refuses() -> None:
     rng = random.Random(2)
     for _ in range(150):
         problem = random_problem(rng)
-        policy = replace(problem.policy, algorithm="greedy")
+        policy = problem.policy
         _, gone = by_definition.greedy(
             problem.instance.rows,
             *(problem.p, problem.public, problem.private, problem.h, problem.instance.k),
         )
         n_items = len(problem.instance.domain)
         if 100 * len(gone) <= Fraction(str(problem.instance.s)) * n_items:
-            result = anonymize(problem.instance.rows, policy=policy)
+            result = anonymize(problem.instance.rows, policy=policy, method="greedy")
             assert result.verdict.ok
             assert [step.items for step in result.trace] == [(item,) for item in gone]
         else:
             with pytest.raises(InfeasibleError) as caught:
-                anonymize(problem.instance.rows, policy=policy)
+                anonymize(problem.instance.rows, policy=policy, method="greedy")
             assert sorted(caught.value.suppressed) == sorted(gone)
             assert caught.value.unmet

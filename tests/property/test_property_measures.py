@@ -18,10 +18,10 @@ from overcoat.measures import counting as compiled
 from overcoat.measures import reference
 from overcoat.measures.changes import count_changes
 from overcoat.measures.frequent import mine_frequent
-from overcoat.measures.groups import generalized_items
-from overcoat.measures.ncp import measure_ncp
+from overcoat.measures.loss import measure_ncp
 from overcoat.measures.patterns import Survival, measure_patterns
 from overcoat.measures.queries import By, Workload, answer, draw_workload, largest_query
+from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Hierarchy
 from strategies import Instance, random_instance
 
@@ -36,7 +36,7 @@ def random_mapping(rng: random.Random, data: Transactions) -> Mapping:
     n_groups = rng.randint(1, max(data.n_items, 1))
     gone = rng.choice([0.0, 0.0, 0.3, 1.0])
     group_of = [-1 if rng.random() < gone else rng.randrange(n_groups) for _ in range(data.n_items)]
-    return Mapping.from_codes(data.vocabulary, np.array(group_of, np.int32))
+    return Mapping.over(data.vocabulary, Partition(group_of))
 
 
 def cases(chunk: int) -> list[tuple[random.Random, Instance, Transactions, Mapping]]:
@@ -77,7 +77,7 @@ def test_drawn_workloads(chunk: int) -> None:
         q, by = rng.randint(1, 4), rng.choice(get_args(By))
         among, allowed = None, instance.domain
         if rng.random() < 0.5:
-            among = generalized_items(data.vocabulary, mapping)
+            among = mapping.generalized
             phi = phi_of(mapping)
             allowed = frozenset(i for i in allowed if expected.fate(i, phi) == "generalized")
         possible = expected.matched(instance.rows, q, allowed)
@@ -110,7 +110,7 @@ def test_the_law_of_the_draws(rows: list[frozenset[str]], allowed: str, q: int, 
     """The shares of 20,000 queries are those of the law, worked out by enumeration."""
     data = Transactions.of(rows)
     items = frozenset(allowed) & oracle.domain_of(rows)
-    among = np.array([item in items for item in data.vocabulary])
+    among = sorted(items)
     law: dict[frozenset[str], Fraction] = {}
     for query in expected.matched(rows, q, items):
         if by == "items":

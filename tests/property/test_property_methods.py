@@ -21,7 +21,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError
 from overcoat.mapping import Mapping
 from overcoat.measures.loss import measure_loss
-from overcoat.release import anonymize
+from overcoat.release.public import anonymize
 from overcoat.verification import verify
 from strategies import Instance, instances, random_instance
 
@@ -44,12 +44,12 @@ def check(name: str, instance: Instance) -> str:
 
     # Both kernels take the same steps.
     twin = method(data, policy, REFERENCE)
-    assert twin.group_of.tolist() == outcome.group_of.tolist()
+    assert twin.partition == outcome.partition
     assert twin.steps == outcome.steps
     assert twin.unmet == outcome.unmet
 
     # Every constraint and every utility block holds, whether or not s was enough.
-    mapping = Mapping.from_codes(data.vocabulary, outcome.group_of)
+    mapping = Mapping.over(data.vocabulary, outcome.partition)
     phi = phi_of(mapping)
     k, s, rows = instance.k, instance.s, instance.rows
     constraints = [p for family in instance.families for p in oracle.expand(family, rows, k)]
@@ -64,7 +64,9 @@ def check(name: str, instance: Instance) -> str:
     gone = [
         item for step, group, _ in outcome.replay() if step.action == "suppress" for item in group
     ]
-    assert sorted(gone) == [code for code, group in enumerate(outcome.group_of) if group < 0]
+    assert sorted(gone) == [
+        code for code, group in enumerate(outcome.partition.group_of) if group < 0
+    ]
 
     # Verification sees what the oracle sees.
     released = mapping.apply(data)

@@ -37,7 +37,7 @@ class Release:
         )
         self.policy = self.unbound.bind(self.data)
         outcome = coat(self.data, self.policy)
-        self.mapping = Mapping.from_codes(self.data.vocabulary, outcome.group_of)
+        self.mapping = Mapping.over(self.data.vocabulary, outcome.partition)
         self.rows = [
             frozenset(row) for row, count in self.mapping.apply(self.data) for _ in range(count)
         ]
@@ -203,13 +203,11 @@ def test_one_more_row_with_a_private_item_is_seen() -> None:
 
 
 def test_mapping_faults_are_seen(release: Release) -> None:
-    data, members = release.data, release.mapping.members
+    data, partition = release.data, release.mapping.partition
     vocabulary, labels = release.mapping.vocabulary, release.mapping.labels
-    twice = Mapping(vocabulary, (*members, ("a",)), (*labels, "again"))
-    assert "mapping" in release.verdict(mapping=twice).n_violations
-    same = Mapping(vocabulary, members, ("x",) * len(labels))
+    same = Mapping(vocabulary, partition, ("x",) * len(labels))
     assert "mapping" in release.verdict(mapping=same).n_violations
-    taken = Mapping(vocabulary, members, tuple("d" if x == "(a|b)" else x for x in labels))
+    taken = Mapping(vocabulary, partition, tuple("d" if x == "(a|b)" else x for x in labels))
     assert "mapping" in release.verdict(mapping=taken).n_violations
     smaller = Mapping.of(Transactions.of([set("abc")]).vocabulary, ["ab", "c"])
     assert "mapping" in release.verdict(mapping=smaller).n_violations

@@ -19,6 +19,7 @@ from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
 from overcoat.kernels import count_tree_class
 from overcoat.kernels.reference import CountTree
+from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets
 
@@ -66,13 +67,13 @@ def apriori(
     >>> from overcoat.policy.privacy import AllItemsets
     >>> data = Transactions.of(map(set, ["ab", "ac", "ac", "bd", "bd"]))
     >>> tree = Hierarchy.balanced("abcd", fanout=2)  # a and b, c and d have a parent each
-    >>> apriori(data, Policy(2, (AllItemsets(2),), hierarchy=tree).bind(data)).group_of
+    >>> apriori(data, Policy(2, (AllItemsets(2),), hierarchy=tree).bind(data)).partition.group_of
     array([0, 0, 2, 3], dtype=int32)
     """
     family = policy.families[0]
     assert isinstance(family, BoundAllItemsets)
     if not data.n_items:
-        return Outcome(np.empty(0, np.int32), ())
+        return Outcome(Partition(()))
     run = _Run(data, policy, family, stage)
     if run.supports[ROOT] < policy.k:
         return run.suppress_all()
@@ -83,7 +84,7 @@ def apriori(
         # person together with a group that nobody had with it: then smaller sets are looked at
         # again. If all items are linkable, sets that were passed stay as they were.
         size = 1 if changed and not family.whole_domain else size + 1
-    return Outcome(run.cut.group_of(), tuple(run.steps))
+    return Outcome(run.cut.partition(), tuple(run.steps))
 
 
 class _Run:
@@ -139,7 +140,7 @@ class _Run:
             group_of[item] = -1
             if done > self._policy.budget:
                 unmet.append((item,))
-        return Outcome(group_of, tuple(self.steps), tuple(unmet))
+        return Outcome(Partition(group_of), tuple(self.steps), tuple(unmet))
 
     def _plant(self) -> CountTree:
         """Return the count tree of the rows as the cut publishes them."""

@@ -29,7 +29,7 @@ def coat(
     >>> from overcoat.policy.privacy import Itemsets
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b", "c"}])
     >>> outcome = coat(data, Policy(2, (Itemsets([{"a", "b"}]),)).bind(data))
-    >>> outcome.group_of
+    >>> outcome.partition.group_of
     array([0, 0, 2], dtype=int32)
     """
     return repair_all(data, policy, _choose, stage)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 
 __all__ = ["Cut"]
@@ -41,7 +42,7 @@ class Cut:
     (14, 4)
     >>> cut.move_up(4)
     [5, 6]
-    >>> cut.group_of()
+    >>> cut.partition().group_of
     array([0, 1, 2, 2], dtype=int32)
     """
 
@@ -110,6 +111,6 @@ class Cut:
         ordered: list[int] = replaced[np.argsort(self.first[replaced])].tolist()
         return ordered
 
-    def group_of(self) -> Ints:
-        """Return the group of each item, known by its first item."""
-        return self.first[self.home[self.node_of]]
+    def partition(self) -> Partition:
+        """Return the groups of items that are published now."""
+        return Partition(self.home[self.node_of])

@@ -19,6 +19,7 @@ from overcoat.data.memory import available_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.kernels import TooManySetsError, mole_finder
+from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
 
@@ -48,7 +49,7 @@ def greedy(
     >>> from overcoat.policy.privacy import AllItemsets
     >>> data = Transactions.of(map(set, ["abc", "abc", "ab", "ac", "bd", "bd"]))
     >>> outcome = greedy(data, Policy(3, (AllItemsets(2),), max_suppressed=100).bind(data))
-    >>> outcome.group_of  # d is too rare; bc is matched by two
+    >>> outcome.partition.group_of  # d is too rare; bc is matched by two
     array([ 0,  1, -1, -1], dtype=int32)
     """
     (family,) = policy.families
@@ -137,7 +138,7 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """Return what the run came to."""
-        return Outcome(self._group_of, tuple(self.steps), tuple(self._unmet))
+        return Outcome(Partition(self._group_of), tuple(self.steps), tuple(self._unmet))
 
 
 class _Moles:

@@ -1,4 +1,4 @@
-"""What an algorithm hands back: the grouping it found, and the trace of how it got there."""
+"""What an algorithm hands back: the partition it found, and the trace of how it got there."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from overcoat.partition import Partition
 
 __all__ = ["Outcome", "Step"]
 
@@ -39,14 +38,14 @@ class Outcome:
 
     Attributes
     ----------
-    group_of : int32, (M,); the group of each item, -1 where it is suppressed
-    steps : what was done, in order
+    partition : who is in one group, and who is suppressed
+    steps : what was done, in order; none where a method does not work in steps
     unmet : the constraints whose repair took more suppression than the policy allows; when there
-        are any, the policy was not met within s, and `group_of` shows what it would have taken
+        are any, the policy was not met within s, and the partition shows what it would have taken
     """
 
-    group_of: NDArray[np.int32]
-    steps: tuple[Step, ...]
+    partition: Partition
+    steps: tuple[Step, ...] = ()
     unmet: tuple[tuple[int, ...], ...] = ()
 
     def replay(self) -> Iterator[tuple[Step, tuple[int, ...], tuple[int, ...]]]:

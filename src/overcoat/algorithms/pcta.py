@@ -29,7 +29,7 @@ def pcta(
     >>> from overcoat.policy.privacy import Itemsets
     >>> data = Transactions.of(map(set, ["ab", "ac", "ac", "ac", "b", "bc"]))
     >>> policy = Policy(2, (Itemsets([{"a", "b"}]),)).bind(data)
-    >>> pcta(data, policy).group_of  # COAT would merge b, the least supported
+    >>> pcta(data, policy).partition.group_of  # COAT would merge b, the least supported
     array([0, 1, 0], dtype=int32)
     """
     return repair_all(data, policy, _choose, stage)

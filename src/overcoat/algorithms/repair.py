@@ -17,6 +17,7 @@ from overcoat.algorithms.violations import Found, find, violated_part
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
 from overcoat.kernels import grouping_class
+from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 
@@ -111,7 +112,7 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """Return what the run came to."""
-        return Outcome(self.grouping.group_of(), tuple(self.steps), tuple(self._unmet))
+        return Outcome(Partition(self.grouping.group_of()), tuple(self.steps), tuple(self._unmet))
 
     def _generalize(self, candidates: list[int], constraint: tuple[int, ...], family: int) -> None:
         """Algorithm 2: merge one of them with the group of its block that makes UL smallest."""

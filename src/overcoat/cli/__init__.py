@@ -10,7 +10,7 @@ import signal
 import sys
 from contextlib import suppress
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -20,7 +20,7 @@ from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
 from overcoat.cli.output import Paused, dump
 from overcoat.cli.progress import say
-from overcoat.errors import InputError, OvercoatError
+from overcoat.errors import CancelledError, InputError, OvercoatError
 
 __all__ = ["main"]
 
@@ -77,23 +77,26 @@ def _run() -> int:
     except click.ClickException as error:
         with suppress(OSError):
             error.show()
-        return _fail(2, error.format_message())
+        return _fail(2, "usage", error.format_message())
+    except CancelledError as error:
+        say("overcoat: interrupted; nothing was written")
+        return _fail(error.exit_code, error.kind, str(error))
     except OvercoatError as error:
         first, *rest = str(error).splitlines()
         say(f"overcoat: error: {first}")
         each = "overcoat: error: " if isinstance(error, InputError) else ""
         for line in rest:
             say(f"{each}{line}")
-        return _fail(error.exit_code, str(error), error)
+        return _fail(error.exit_code, error.kind, str(error), error)
     except (KeyboardInterrupt, click.Abort) as error:
         cause = error.__cause__  # click makes its Abort of an interrupt
         kept = str(cause) if isinstance(cause, Paused) else "nothing was written"
         say(f"overcoat: interrupted; {kept}")
-        return _fail(130, "interrupted")
+        return _fail(130, "interrupted", "interrupted")
     except MemoryError:
         message = "not enough memory; nothing was written. Try a machine with more"
         say(f"overcoat: error: {message}")
-        return _fail(2, message)
+        return _fail(2, "memory", message)
     except Exception as error:
         import traceback
 
@@ -102,21 +105,15 @@ def _run() -> int:
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
             "above. Nothing was written."
         )
-        return _fail(70, f"a bug in Overcoat: {error!r}")
+        return _fail(70, "bug", f"a bug in Overcoat: {error!r}")
 
 
-def _fail(status: int, message: str, error: OvercoatError | None = None) -> int:
+def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:
     """Return the exit status; with --json, say it there too."""
     if "--json" in sys.argv:
-        content: dict[str, Any] = {
-            "overcoat": __version__,
-            "error": message,
-            "exit_code": status,
-        }
-        if error is not None:
-            from overcoat.report.json import error_to_json
+        from overcoat.report.json import error_to_json, failure_to_json
 
-            content = error_to_json(error)
+        content = failure_to_json(kind, message, status) if error is None else error_to_json(error)
         with suppress(OSError):  # the exit status and standard error tell it as well
             click.echo(dump(content))
     return status

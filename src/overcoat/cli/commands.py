@@ -3,46 +3,42 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from overcoat.cli.options import (
     FILE,
-    Source,
     data_options,
     json_option,
     layout_option,
-    make_policy,
     output_options,
     policy_options,
     quiet_option,
+    state,
 )
-from overcoat.cli.output import check_outputs, print_json, print_text, say_unless_quiet
+from overcoat.cli.output import (
+    check_standard_output,
+    print_json,
+    print_text,
+    say_unless_quiet,
+)
 from overcoat.cli.progress import run_context
+
+if TYPE_CHECKING:
+    from overcoat.application import Input
+    from overcoat.release.result import Result
 
 __all__ = ["anonymize", "apply", "demo", "pgen", "verify"]
 
-DATA = click.argument("data", type=FILE, metavar="DATA")
-
 
 @click.command()
-@DATA
 @policy_options
 @output_options
 @data_options
 @json_option
 @quiet_option
-def anonymize(
-    data: str,
-    output: str,
-    mapping: str | None,
-    to: str | None,
-    keep_order: bool,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def anonymize(**options: Any) -> None:
     """Find a mapping that meets the policy, verify it, and write the released data.
 
     DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
@@ -55,88 +51,56 @@ def anonymize(
           --utility disorders.txt --hierarchy icd9.csv -o released.csv
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
     """
-    _publish(
-        data, output, mapping, to, keep_order, as_json=as_json, quiet=quiet, use=None, **options
-    )
+    _make_release(**options)
 
 
 @click.command()
-@DATA
 @click.option("--use", required=True, type=FILE, metavar="MAP.json", help="The mapping to apply.")
 @policy_options
 @output_options
 @data_options
 @json_option
 @quiet_option
-def apply(
-    data: str,
-    use: str,
-    output: str,
-    mapping: str | None,
-    to: str | None,
-    keep_order: bool,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,
-) -> None:
+def apply(**options: Any) -> None:
     """Publish new data of the same domain under a mapping found earlier, if the policy holds.
 
     \b
     Example:
       overcoat apply march.csv --id patient --item code --use map.json -k 5 --km 2 -o march-out.csv
     """
-    _publish(
-        data, output, mapping, to, keep_order, as_json=as_json, quiet=quiet, use=use, **options
-    )
+    _make_release(**options)
 
 
-def _publish(
-    data: str,
+def _make_release(
+    data: Input,
     output: str,
     mapping: str | None,
     to: str | None,
     keep_order: bool,
-    *,
     as_json: bool,
     quiet: bool,
-    use: str | None,
-    source: Source,
-    **policy: Any,
+    use: str | None = None,
+    **settings: Any,
 ) -> None:
-    from overcoat.data.io import output_layout
-    from overcoat.mapping import Mapping
-    from overcoat.release import anonymize as find_mapping
-    from overcoat.release import apply_mapping
+    from overcoat import application
     from overcoat.report.json import result_to_json
     from overcoat.report.text import summarize
 
+    check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    began = time.perf_counter()
+    outputs = application.Outputs(output, mapping, to, keep_order)
     with run_context(quiet=quiet) as context:
-        chosen = make_policy(source, **policy)
-        check_outputs([data, use, *chosen.files], output, mapping, as_json=as_json)
-        stored = None if use is None else Mapping.read(use)
-        context.start("read")
-        transactions = source.read(data, keep_order=keep_order)
-        output_layout(output, transactions.layout, to)  # or it would fail after all the work
-        reading = time.perf_counter() - began
-        if stored is None:
-            result = find_mapping(transactions, policy=chosen, context=context)
-        else:
-            result = apply_mapping(transactions, stored, chosen, context=context)
-        context.start("write")
-        writing = time.perf_counter()
 
-        def report() -> None:
+        def report(result: Result) -> None:
             context.start("done")
-            now = time.perf_counter()
-            result.seconds.update(write=now - writing, read=reading, total=now - began)
             if as_json:
                 more = {"released": output, "mapping": mapping, "keep_order": keep_order}
                 print_json(result_to_json(result, **more))
 
-        result.write(output, mapping=mapping, to=to, keep_order=keep_order, report=report)
+        result = application.anonymize(
+            data, state(data, **settings), outputs, use=use, context=context, report=report
+        )
     for note in result.policy.notes:
         say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
@@ -149,23 +113,21 @@ def _publish(
 
 
 @click.command()
-@DATA
+@data_options
 @click.argument("released", type=FILE, metavar="RELEASED")
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
 @policy_options
 @layout_option
-@data_options
 @json_option
 @quiet_option
 def verify(
-    data: str,
+    data: Input,
     released: str,
     mapping: str,
     to: str | None,
     as_json: bool,
     quiet: bool,
-    source: Source,
-    **policy: Any,
+    **settings: Any,
 ) -> int:
     """Say whether a release satisfies its policy; list every violation.
 
@@ -177,34 +139,24 @@ def verify(
     Example:
       overcoat verify baskets.dat released.dat --mapping map.json -k 5 --km 2
     """
-    from overcoat.data.io import output_layout, read_as
-    from overcoat.mapping import Mapping
-    from overcoat.release import knowing
+    from overcoat import application
     from overcoat.report.json import verdict_to_json
     from overcoat.report.text import verdict_lines
-    from overcoat.verification import verify as check
 
     with run_context(quiet=quiet) as context:
-        stored = Mapping.read(mapping)
-        chosen = knowing(make_policy(source, **policy), stored)
-        context.start("read")
-        original = source.read(data)
-        copy = read_as(released, output_layout(released, original.layout, to))
-        context.start("policy")
-        bound = chosen.bind(original)
-        context.start("verify")
-        verdict = check(original, copy, stored, bound)
-    for note in bound.notes:
+        statement = state(data, **settings)
+        found = application.verify(data, released, mapping, statement, to=to, context=context)
+    for note in found.notes:
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
-        print_json(verdict_to_json(verdict, k=bound.k))
+        notes = [str(note) for note in found.notes]
+        print_json(verdict_to_json(found.verdict, k=found.k, notes=notes))
     else:
-        say_unless_quiet(verdict_lines(verdict, bound.k), quiet and verdict.ok)
-    return 0 if verdict.ok else 4
+        say_unless_quiet(verdict_lines(found.verdict, found.k), quiet and found.verdict.ok)
+    return 0 if found.verdict.ok else 4
 
 
 @click.command()
-@DATA
 @click.option("-k", "k", type=int, required=True, metavar="K", help="Least number of people.")
 @click.option(
     "-o",
@@ -217,7 +169,7 @@ def verify(
 @data_options
 @json_option
 @quiet_option
-def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, source: Source) -> None:
+def pgen(data: Input, k: int, output: str, as_json: bool, quiet: bool) -> None:
     """Write the itemsets that protect every part of every transaction.
 
     These are the maximal itemsets that fewer than K transactions hold (the paper's Pgen). The file
@@ -227,15 +179,12 @@ def pgen(data: str, k: int, output: str, as_json: bool, quiet: bool, source: Sou
     Example:
       overcoat pgen baskets.dat -k 5 -o privacy.txt
     """
-    from overcoat.policy.pgen import write_pgen
+    from overcoat import application
 
-    check_outputs([data], output, as_json=as_json)
+    check_standard_output(output, as_json=as_json)
     began = time.perf_counter()
     with run_context(quiet=quiet) as context:
-        context.start("read")
-        transactions = source.read(data)
-        context.start("policy")
-        n_itemsets = write_pgen(transactions, k, output)
+        transactions, n_itemsets = application.pgen(data, k, output, context=context)
     if as_json:
         print_json(
             {

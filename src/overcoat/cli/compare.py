@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +11,19 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
-    Source,
     data_options,
     json_option,
-    make_policy,
     policy_options,
     quiet_option,
+    state,
     workload_options,
 )
-from overcoat.cli.output import Paused, check_outputs, print_json, say_unless_quiet
+from overcoat.cli.output import Paused, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
 
 if TYPE_CHECKING:
-    from overcoat.comparison.settings import Setting
-    from overcoat.data.transactions import Transactions
-    from overcoat.policy.policy import Policy
+    from overcoat.application import Input, Questions, Statement
+    from overcoat.comparison.compare import Comparison
 
 __all__ = ["compare"]
 
@@ -32,7 +31,7 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
 
 
 @click.command()
-@click.argument("data", type=FILE, metavar="DATA")
+@data_options
 @click.option(
     "--algorithms",
     metavar="NAME,NAME,…",
@@ -56,24 +55,17 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     help="Where to put results, plots and the finished runs.",
 )
 @policy_options
-@data_options
 @json_option
 @quiet_option
 def compare(
-    data: str,
+    data: Input,
     algorithms: str | None,
     sweep: tuple[str, ...],
-    queries: str | None,
-    sizes: list[int] | None,
-    n_queries: int,
-    seed: int,
-    among: Any,
-    by: Any,
+    questions: Questions,
     output: str,
     as_json: bool,
     quiet: bool,
-    source: Source,
-    **policy: Any,
+    **settings: Any,
 ) -> None:
     """Show what several methods, or several values of k, m or s, would cost.
 
@@ -87,66 +79,45 @@ def compare(
           --algorithms coat,apriori,pcta --sweep k=2,5,10,25,50 -o comparison
       overcoat compare baskets.dat --sweep policy=strict.toml,loose.toml -o comparison
     """
-    from overcoat.comparison.compare import compare as run_field
-    from overcoat.comparison.page import FIGURES
+    from overcoat import application
     from overcoat.comparison.plots import can_draw
-    from overcoat.comparison.runs import make_folder
     from overcoat.comparison.text import comparison_lines
-    from overcoat.measures.queries import Workload
 
     folder = Path(output)
+    chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
     with run_context(quiet=quiet) as context:
+
+        def report(comparison: Comparison, files: Sequence[Path]) -> None:
+            context.start("done")
+            if as_json:
+                rows, names = list(comparison.rows), [str(path) for path in files]
+                print_json({"overcoat": __version__, "rows": rows, "files": names})
+
         sweeps = _sweeps(sweep)
-        policies = _policies(source, policy, sweeps)
-        files = [file for one in policies.values() for file in one.files]
-        context.start("read")
-        transactions = source.read(data)
-        settings = _settings(policies, sweeps, algorithms, transactions)
-        own = {}
-        if queries is not None:
-            known = {item for one in policies.values() for item in one.known}
-            own["own"] = Workload.read(queries, transactions, sep=source.set_sep, known=known)
-        make_folder(folder)
-        targets = ["results.csv", "results.parquet", "index.html", *FIGURES]
-        inputs = [data, queries, *files]
-        check_outputs(inputs, *(str(folder / name) for name in targets), as_json=as_json)
+        statements = _statements(data, settings, sweeps)
         try:
-            found = run_field(
-                transactions,
-                settings,
-                q=[] if own and sizes is None else sizes,
-                n_queries=n_queries,
-                seed=seed,
-                among=among,
-                by=by,
-                workloads=own,
-                folder=folder / "runs",
+            found = application.compare(
+                *(data, statements, sweeps, chosen, questions, folder),
                 context=context,
+                report=report,
             )
         except KeyboardInterrupt:
             kept = f"finished runs are kept in {folder / 'runs'}: the same command goes on there"
             raise Paused(kept) from None
-        context.start("write")
-        written = found.write(folder, title=f"Comparison on {Path(data).name}")
-    notes: list[Any] = [note for run in found.runs for note in run.policy.notes]
-    if own and own["own"].n_dropped:
-        notes.append(f"{queries}: nobody matches {own['own'].n_dropped} of the queries; left out")
-    for note in dict.fromkeys(notes):
+    for note in found.notes:
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
-        names = [str(path) for path in written]
-        print_json({"overcoat": __version__, "rows": list(found.rows), "files": names})
         return
-    say_unless_quiet(comparison_lines(found), quiet)
+    say_unless_quiet(comparison_lines(found.comparison), quiet)
     if not can_draw():
         say_unless_quiet("no plots: they need matplotlib, pip install matplotlib", quiet)
-    say_unless_quiet(f"written to {output}: {', '.join(path.name for path in written)}", quiet)
+    say_unless_quiet(f"written to {output}: {', '.join(path.name for path in found.files)}", quiet)
 
 
-def _policies(
-    source: Source, options: dict[str, Any], sweeps: dict[str, list[Any]]
-) -> dict[str, Policy]:
-    """Return the policy, or those of a sweep by name.
+def _statements(
+    data: Input, options: dict[str, Any], sweeps: dict[str, list[Any]]
+) -> dict[str, Statement]:
+    """Return what is stated, or what each policy file of a sweep states, by name.
 
     k may come from its sweep, and so may m, when nothing else says what to protect.
     """
@@ -156,42 +127,16 @@ def _policies(
         if sweep in sweeps and options[option] is None and (bare or option == "k"):
             options[option] = sweeps[sweep][0]
     if files is None:
-        return {"": make_policy(source, **options)}
+        return {"": state(data, **options)}
     if options["policy"] is not None:
         raise click.UsageError("--policy and --sweep policy=… both name policy files")
     names = [Path(file).stem for file in files]
     if len(set(names)) < len(names):
         names = files  # of the same name in different folders
     return {
-        name: make_policy(source, **{**options, "policy": file})
+        name: state(data, **{**options, "policy": file})
         for name, file in zip(names, files, strict=True)
     }
-
-
-def _settings(
-    policies: dict[str, Policy],
-    sweeps: dict[str, list[Any]],
-    algorithms: str | None,
-    data: Transactions,
-) -> list[Setting]:
-    """Return what to run: the methods that were named, or all that can take the policies.
-
-    Policies that name a method other than the default run with that one.
-    """
-    from overcoat.algorithms import get_method
-    from overcoat.comparison.settings import vary
-
-    chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
-    if not chosen and all(policy.algorithm == "coat" for policy in policies.values()):
-        bound = [policy.bind(data) for policy in policies.values()]
-        chosen = [
-            name
-            for name in ("coat", "pcta", "apriori")
-            if not any(problem for one in bound for problem in get_method(name).problems(one))
-        ]
-    if chosen:
-        sweeps = {**sweeps, "algorithm": list(dict.fromkeys(chosen))}
-    return vary(policies.get("", policies), **sweeps)
 
 
 def _sweeps(texts: tuple[str, ...]) -> dict[str, list[Any]]:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from overcoat.cli.options import (
     FILE,
-    Source,
     cost_options,
     data_options,
     json_option,
     layout_option,
-    make_policy,
     quiet_option,
+    state,
     workload_options,
 )
-from overcoat.cli.output import check_outputs, print_json, say_unless_quiet
+from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
+
+if TYPE_CHECKING:
+    from overcoat.application import Input, Questions
+    from overcoat.evaluation import Evaluation
 
 __all__ = ["evaluate"]
 
 
 @click.command()
-@click.argument("data", type=FILE, metavar="DATA")
+@data_options
 @click.argument("released", type=FILE, metavar="RELEASED")
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
 @cost_options
@@ -60,19 +63,13 @@ __all__ = ["evaluate"]
     "its error; - for standard output.",
 )
 @layout_option
-@data_options
 @json_option
 @quiet_option
 def evaluate(
-    data: str,
+    data: Input,
     released: str,
     mapping: str,
-    queries: str | None,
-    sizes: list[int] | None,
-    n_queries: int,
-    seed: int,
-    among: str,
-    by: Any,
+    questions: Questions,
     min_support: float | None,
     min_confidence: float,
     top: int,
@@ -80,7 +77,6 @@ def evaluate(
     to: str | None,
     as_json: bool,
     quiet: bool,
-    source: Source,
     **costs: Any,
 ) -> None:
     """Measure what a release costs: what changed, and how wrong counts from it are.
@@ -95,52 +91,29 @@ def evaluate(
       overcoat evaluate baskets.dat released.dat --mapping map.json --q 2 --by occurrences
           --min-support 10 -o queries.csv
     """
-    from overcoat.data.io import Staging, output_layout, read_as, send
-    from overcoat.evaluation import evaluate as measure
-    from overcoat.mapping import Mapping
-    from overcoat.measures.groups import generalized_items
-    from overcoat.measures.queries import Workload, draw_workloads
-    from overcoat.report.evaluation import evaluation_lines, query_table
+    from overcoat import application
+    from overcoat.report.evaluation import evaluation_lines
     from overcoat.report.json import evaluation_to_json
 
+    check_standard_output(output, as_json=as_json)
     with run_context(quiet=quiet) as context:
-        chosen = make_policy(source, cost_only=True, **costs)
-        inputs = [data, released, mapping, queries, *chosen.files]
-        check_outputs(inputs, output, as_json=as_json)
-        stored = Mapping.read(mapping)
-        context.start("read")
-        original = source.read(data)
-        copy = read_as(released, output_layout(released, original.layout, to))
-        context.start("queries")
-        workloads = []
-        if queries is not None:
-            known = {*chosen.known, *stored.vocabulary}
-            own = Workload.read(queries, original, sep=source.set_sep, known=known)
-            workloads.append(own)
-        if queries is None or sizes is not None:
-            mask = generalized_items(original.vocabulary, stored) if among != "all" else None
-            workloads += draw_workloads(original, sizes, n_queries, seed, mask, by)
-        context.start("evaluate")
-        evaluation = measure(
-            original,
-            copy,
-            stored,
-            policy=chosen,
-            workloads=workloads,
+
+        def report(evaluation: Evaluation) -> None:
+            context.start("done")
+            for note in evaluation.notes:
+                say_unless_quiet(f"note: {note}", quiet)
+            if as_json:
+                print_json(evaluation_to_json(evaluation, seed=questions.seed, output=output))
+            else:
+                say_unless_quiet(evaluation_lines(evaluation), quiet)
+
+        application.evaluate(
+            *(data, released, mapping, state(data, cost_only=True, **costs), questions),
+            to=to,
+            output=output,
+            context=context,
+            report=report,
             min_support=min_support,
             min_confidence=min_confidence,
             top=top,
         )
-        context.start("done")
-        for note in evaluation.notes:
-            say_unless_quiet(f"note: {note}", quiet)
-        with Staging() as staging:
-            if output == "-":
-                send(query_table(evaluation).encode())
-            elif output is not None:
-                staging.stage(output).write_bytes(query_table(evaluation).encode())
-            if as_json:
-                print_json(evaluation_to_json(evaluation, seed=seed, output=output))
-            else:
-                say_unless_quiet(evaluation_lines(evaluation), quiet)
-            staging.commit()

@@ -3,59 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 if TYPE_CHECKING:
-    from overcoat.data.transactions import Transactions
-    from overcoat.policy.policy import Policy
+    from overcoat.application import Input, Statement
 
 __all__ = [
     "FILE",
-    "Source",
     "cost_options",
     "data_options",
     "json_option",
     "layout_option",
-    "make_policy",
     "output_options",
     "policy_options",
     "quiet_option",
+    "state",
     "workload_options",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """How the data are to be read, as the user says it."""
-
-    id: str | None
-    item: str | None
-    items: str | None
-    sep: str | None
-    header: bool
-
-    def read(self, data: str, *, keep_order: bool = False) -> Transactions:
-        """Read the data a command was given."""
-        from overcoat.data.io import read
-
-        return read(
-            data,
-            id=self.id,
-            item=self.item,
-            items=self.items,
-            sep=_separator(self.sep),
-            header=self.header,
-            keep_order=keep_order,
-        )
-
-    @property
-    def set_sep(self) -> str | None:
-        """What splits the items of a set file: as the user says, or "", as in the data."""
-        return "" if self.sep is None else _separator(self.sep)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -74,6 +41,7 @@ def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
 
 _data_options = _together(
     [
+        click.argument("data", type=FILE, metavar="DATA"),
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option("--item", metavar="COLUMN", help="Long table: the item's column."),
         click.option("--items", metavar="COLUMN", help="Parquet: the list column."),
@@ -89,10 +57,11 @@ _data_options = _together(
 
 
 def data_options(function: F) -> F:
-    """Add the options that say how data are to be read; the command gets them as `source`."""
+    """Add DATA and the options that say how it is to be read; the command gets an `Input`."""
 
     @wraps(function)
     def gathered(
+        data: str,
         id_: str | None,
         item: str | None,
         items: str | None,
@@ -100,7 +69,9 @@ def data_options(function: F) -> F:
         header: bool,
         **others: Any,
     ) -> Any:
-        return function(source=Source(id_, item, items, sep, header), **others)
+        from overcoat.application import Input
+
+        return function(data=Input(data, id_, item, items, _separator(sep), header), **others)
 
     return _data_options(cast(F, gathered))
 
@@ -264,7 +235,7 @@ def _sizes(
         raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
 
 
-workload_options = _together(
+_workload_options = _together(
     [
         click.option(
             "--queries",
@@ -313,17 +284,35 @@ workload_options = _together(
 )
 
 
-def make_policy(
-    source: Source, *, policy: str | None, cost_only: bool = False, **options: Any
-) -> Policy:
-    """Build the policy from the options and the file; the options win."""
-    from overcoat.policy import config
+def workload_options(function: F) -> F:
+    """Add the options that say which queries are asked; the command gets `Questions`."""
 
-    options["privacy"] = options.get("privacy") or None
-    settings = config.read_settings(policy) if policy is not None else {}
-    settings |= {key: value for key, value in options.items() if value is not None}
-    made = config.make_policy(settings, sep=source.set_sep, privacy=not cost_only)
-    return replace(made, files=(*made.files, policy)) if policy is not None else made
+    @wraps(function)
+    def gathered(
+        queries: str | None,
+        sizes: list[int] | None,
+        n_queries: int,
+        seed: int,
+        among: str,
+        by: str,
+        **others: Any,
+    ) -> Any:
+        from overcoat.application import Questions
+
+        questions = Questions(queries, sizes, n_queries, seed, among, by)
+        return function(questions=questions, **others)
+
+    return _workload_options(cast(F, gathered))
+
+
+def state(
+    data: Input, *, policy: str | None, cost_only: bool = False, **settings: Any
+) -> Statement:
+    """Return what the options and the policy file state; the options win."""
+    from overcoat.application import Statement
+
+    settings["privacy"] = settings.get("privacy") or None
+    return Statement.of(settings, policy, sep=data.set_sep, privacy=not cost_only)
 
 
 def _separator(sep: str | None) -> str | None:

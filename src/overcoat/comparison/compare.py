@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
+from overcoat.checks import check_choice
 from overcoat.comparison.runs import Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
 from overcoat.context import Context
-from overcoat.data.io import Staging, read
+from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
-from overcoat.evaluation import measure_release
-from overcoat.measures.groups import generalized_items
+from overcoat.evaluation import Measure, check_measures, measure_release
 from overcoat.measures.queries import Workload, draw_workloads
+from overcoat.release.given import take_context, take_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,6 +52,7 @@ class Comparison:
     runs : every run, with its mapping
     rows : one for each run: the values of its setting, its status, its measures
     workloads : the queries all of them answered, by name
+    measures : measures of the user's own, which stand in the rows by their names
     """
 
     data: Transactions
@@ -61,6 +60,7 @@ class Comparison:
     runs: tuple[Run, ...]
     rows: tuple[dict[str, Any], ...]
     workloads: Mapping[str, Workload]
+    measures: tuple[Measure, ...] = ()
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -69,11 +69,18 @@ class Comparison:
 
         return pl.DataFrame(list(self.rows), infer_schema_length=None)
 
-    def write(self, folder: str | Path, *, title: str = "Comparison") -> list[Path]:
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        title: str = "Comparison",
+        report: Callable[[list[Path]], None] | None = None,
+    ) -> list[Path]:
         """Write all of it, or nothing; return the paths.
 
         ``results.csv`` and ``results.parquet``, the figures (if matplotlib is installed) and
-        ``index.html`` with everything. Figures of an earlier comparison are removed.
+        ``index.html`` with everything. Figures of an earlier comparison are removed. `report` is
+        called with the paths when all is ready: should it fail, nothing is written.
         """
         from overcoat.comparison.page import FIGURES, stage_page
 
@@ -84,6 +91,8 @@ class Comparison:
             self.frame.write_csv(staging.stage(targets[0]))
             self.frame.write_parquet(staging.stage(targets[1]))
             targets += stage_page(self, staging, folder, title)
+            if report is not None:
+                report(targets)
             staging.commit()
         for stale in {folder / name for name in FIGURES}.difference(targets):
             stale.unlink(missing_ok=True)
@@ -100,6 +109,7 @@ def compare(
     among: Among = "all",
     by: Literal["items", "occurrences"] = "items",
     workloads: Mapping[str, Workload] | None = None,
+    measures: Iterable[Measure] = (),
     folder: str | Path | None = None,
     context: Context | None = None,
     **options: Any,
@@ -115,6 +125,7 @@ def compare(
     among : draw the queries' items from all items, or from those that at least one of the runs
         generalizes
     workloads : further workloads, by name
+    measures : measures of your own
     folder : keep each run here as soon as it is done; what is there already is not run again
     context : how to run: progress, cancelling, threads, memory
 
@@ -122,20 +133,17 @@ def compare(
     >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import AllItemsets
     >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
-    >>> field = compare(rows, vary(Policy(2, (AllItemsets(2),)), algorithm=["coat", "pcta"]), q=[1])
+    >>> field = compare(rows, vary(Policy(2, AllItemsets(2)), algorithm=["coat", "pcta"]), q=[1])
     >>> [(row["algorithm"], row["status"], row["n_groups"]) for row in field.rows]
     [('coat', 'met', 1), ('pcta', 'met', 1)]
     """
-    settings, workloads = list(settings), dict(workloads or {})
-    context = context or Context()
-    if isinstance(data, Transactions) and options:
-        raise TypeError(f"unexpected options: {', '.join(options)}")
-    data = read(data, **options)
-    _check_questions(data, settings, among, workloads)
+    settings, workloads, measures = list(settings), dict(workloads or {}), tuple(measures)
+    context, data = take_context(context), take_data(data, options)
+    _check_questions(data, settings, among, workloads, measures)
     sizes = None if q is None else list(q)
 
-    def draw(mask: NDArray[np.bool_] | None) -> dict[str, Workload]:
-        found = draw_workloads(data, sizes, n_queries, seed, mask, by)
+    def draw(items: Iterable[str] | None) -> dict[str, Workload]:
+        found = draw_workloads(data, sizes, n_queries, seed, items, by)
         return {f"q{len(next(iter(workload)))}": workload for workload in found}
 
     drawn = draw(None)  # so that what cannot be asked is told before the work
@@ -147,14 +155,14 @@ def compare(
         reasons = dict.fromkeys(run.refused for run in runs)
         raise DataError("no setting could be run: " + "; ".join(reasons or ["there is none"]))
     if among == "generalized":
-        drawn = draw(_generalized(data, runs))
+        drawn = draw({x for run in runs if run.mapping for x in run.mapping.generalized})
     drawn |= workloads
     rows = []
     for run in runs:
         context.start(f"measuring {run.setting.title}")
-        rows.append({**_setting_values(run), **_measure(data, run, drawn)})
+        rows.append({**_setting_values(run), **_measure(data, run, drawn, measures)})
     axes = tuple(runs[0].setting.values)
-    return Comparison(data, axes, tuple(runs), tuple(rows), drawn)
+    return Comparison(data, axes, tuple(runs), tuple(rows), drawn, measures)
 
 
 def _setting_values(run: Run) -> dict[str, Any]:
@@ -172,11 +180,15 @@ def _setting_values(run: Run) -> dict[str, Any]:
 
 
 def _check_questions(
-    data: Transactions, settings: list[Setting], among: str, workloads: dict[str, Workload]
+    data: Transactions,
+    settings: list[Setting],
+    among: str,
+    workloads: dict[str, Workload],
+    measures: tuple[Measure, ...],
 ) -> None:
     """Refuse what would fail only after the work."""
-    if among not in get_args(Among):
-        raise PolicyError(f"among must be all or generalized, not {among!r}")
+    check_choice("among", among, get_args(Among))
+    check_measures(measures, taken={"status", "note", *_MEASURES})
     for setting in settings:
         if not isinstance(setting, Setting):
             raise PolicyError(f"{setting!r} is not a Setting; vary(policy) makes settings")
@@ -190,23 +202,20 @@ def _check_questions(
             raise PolicyError(f"the workload {name} was made for other data")
 
 
-def _generalized(data: Transactions, runs: Iterable[Run]) -> NDArray[np.bool_]:
-    """Return which items at least one of the runs generalizes."""
-    mask = np.zeros(data.n_items, bool)
-    for run in runs:
-        if run.mapping is not None:
-            mask |= generalized_items(data.vocabulary, run.mapping)
-    return mask
-
-
-def _measure(data: Transactions, run: Run, workloads: Mapping[str, Workload]) -> dict[str, Any]:
+def _measure(
+    data: Transactions, run: Run, workloads: Mapping[str, Workload], own: tuple[Measure, ...]
+) -> dict[str, Any]:
     """Return the status and the measures of a run; the same names for every run."""
     errors = [f"{kind}_re_{name}" for name in workloads for kind in ("avg", "median")]
-    measures: dict[str, Any] = dict.fromkeys([*_MEASURES[:-1], *errors, _MEASURES[-1]])
+    names = [*_MEASURES[:-1], *errors, *(measure.name for measure in own), _MEASURES[-1]]
+    measures: dict[str, Any] = dict.fromkeys(names)
     if run.mapping is None:
         return {"status": "refused", **measures, "note": run.refused}
     released = run.mapping.apply(data)
-    found = measure_release(data, released, run.mapping, run.policy, list(workloads.values()))
+    found = measure_release(
+        *(data, released, run.mapping, run.policy), list(workloads.values()), measures=own
+    )
+    measures |= found.own
     items, occurrences = found.changes.items, found.changes.occurrences
     loss = found.loss.log2_ul
     measures |= {

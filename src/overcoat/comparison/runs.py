@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 
 from overcoat._version import __version__
-from overcoat.algorithms import get_method
+from overcoat.algorithms import Method, methods
 from overcoat.comparison.settings import Setting
 from overcoat.context import Context
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
+from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
-from overcoat.release import anonymize_bound
+from overcoat.release.walk import find_release
 
 __all__ = ["Run", "make_folder", "run_all"]
 
@@ -60,7 +61,7 @@ def run_all(
     """Run every setting that is not in the folder yet.
 
     A run is known by its data, its policy and the code that finds mappings, so that a folder can
-    never answer for something else. A policy with a weight function of the user's is always run.
+    never answer for something else. What code of the user's takes part in is always run.
     """
     settings, context = list(settings), context or Context()
     bound = _bind_all(data, settings)
@@ -72,8 +73,8 @@ def run_all(
     for number, (setting, policy) in enumerate(zip(settings, bound, strict=True), start=1):
         title = f"{setting.title} ({number} of {len(settings)})"
         context.start(title)
-        key = _fingerprint(common, policy)
-        if problems := list(get_method(policy.algorithm).problems(policy)):
+        key = _fingerprint(common, setting.method, policy)
+        if problems := list(setting.method.problems(policy)):
             run = Run(setting, policy, refused="; ".join(problems))
         elif key is not None and (same := done.get(key)) is not None:
             run = replace(same, setting=setting, policy=policy)
@@ -92,7 +93,6 @@ def _bind_all(data: Transactions, settings: list[Setting]) -> list[BoundPolicy]:
     problems: list[Problem] = []
     for setting in settings:
         try:
-            get_method(setting.policy.algorithm)
             bound.append(setting.policy.bind(data))
         except PolicyError as error:
             problems += error.problems
@@ -117,20 +117,19 @@ def _run(
     context: Context,
 ) -> Run:
     if file is not None and (stored := _load(file)) is not None:
-        mapping = Mapping.from_codes(data.vocabulary, np.array(stored["group_of"], np.int32))
+        mapping = Mapping.over(data.vocabulary, Partition(stored["group_of"]))
         return Run(setting, bound, mapping, stored["met"], stored["seconds"])
-    result = anonymize_bound(data, bound, partial=True, context=context)
+    result = find_release(data, bound, setting.method, partial=True, context=context, seconds={})
     mapping, met = result.mapping, not result.partial
     seconds = result.seconds["anonymize"]
     if file is not None:
-        number_of = {label: number for number, label in enumerate(mapping.labels)}
         content = {
             "overcoat": __version__,
             "key": file.stem,
             "setting": {name: str(value) for name, value in setting.values.items()},
             "met": met,
             "seconds": seconds,
-            "group_of": [number_of.get(mapping[item] or "", -1) for item in data.vocabulary],
+            "group_of": mapping.partition.group_of.tolist(),
         }
         make_folder(file.parent)
         with Staging() as staging:
@@ -159,21 +158,21 @@ def _code_digest() -> str:
     """Return a digest of the code that finds mappings: a changed method is another one."""
     digest = hashlib.sha256()
     package = resources.files("overcoat")
-    for room in ("data", "policy", "kernels", "algorithms"):
+    for room in ("data", "policy", "loss", "kernels", "algorithms"):
         for file in sorted(package.joinpath(room).iterdir(), key=lambda file: file.name):
             if file.name.endswith((".py", ".pyx", ".pxd")):
                 digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def _fingerprint(common: str, policy: BoundPolicy) -> str | None:
-    """Return a digest of everything that decides the outcome; None if a function decides too.
+def _fingerprint(common: str, method: Method, policy: BoundPolicy) -> str | None:
+    """Return a digest of everything that decides the outcome; None if code of the user's does.
 
     `common` is that of the data and the code, which all settings share.
     """
-    if isinstance(policy.weights, CallableWeights):
+    if isinstance(policy.weights, CallableWeights) or type(method) not in methods().values():
         return None
-    return _digest([common, *_parts(policy)])[:32]
+    return _digest([common, method, *_parts(policy)])[:32]
 
 
 def _digest(parts: Iterable[Any]) -> str:
@@ -186,7 +185,7 @@ def _digest(parts: Iterable[Any]) -> str:
 
 
 def _parts(policy: BoundPolicy) -> Iterator[Any]:
-    yield from (policy.algorithm, policy.k, policy.budget)
+    yield from (policy.k, policy.budget)
     for family in policy.families:
         yield type(family).__name__
         for field in fields(family):

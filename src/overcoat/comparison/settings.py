@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from overcoat.algorithms import Method
+from overcoat.algorithms.methods import Coat
 from overcoat.errors import PolicyError
 from overcoat.policy.policy import Policy
-from overcoat.policy.privacy import AllItemsets, Coherence, Family
+from overcoat.policy.privacy import AllItemsets, Coherence, Families, Family
+from overcoat.release.given import method_of, take_policy
 
 __all__ = ["Setting", "vary"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Setting:
     """One run of a comparison.
 
@@ -25,10 +28,12 @@ class Setting:
     values : what tells it from the other runs, such as ``{"algorithm": "coat", "k": 5}``; all
         settings of a comparison have the same names
     policy : what the run has to meet
+    method : how it finds a mapping
     """
 
     values: dict[str, Any]
     policy: Policy
+    method: Method = field(default_factory=Coat)
 
     @property
     def title(self) -> str:
@@ -39,22 +44,24 @@ class Setting:
         )
 
 
-def vary(policy: Policy | Mapping[str, Policy], **sweeps: Any) -> list[Setting]:
+def vary(policy: Any, **sweeps: Any) -> list[Setting]:
     """Return a setting for every combination of policies and values.
 
     Parameters
     ----------
-    policy : one policy, or several by name
-    sweeps : the values to try of ``algorithm``, ``k``, ``m`` (of `AllItemsets`, and
-        `Coherence`'s p), ``h`` or ``s``; the last one given changes fastest
+    policy : one policy (or a policy file), or several by name
+    sweeps : the values to try of ``algorithm`` (methods, or names of methods), ``k``, ``m`` (of
+        `AllItemsets`, and `Coherence`'s p), ``h`` or ``s``; the last one given changes fastest.
+        Without algorithms, the one that the policy file names, else COAT
 
-    >>> base = Policy(5, (AllItemsets(2),))
+    >>> base = Policy(5, AllItemsets(2))
     >>> [setting.title for setting in vary(base, algorithm=["coat", "pcta"], k=[2, 5])]
     ['coat, k = 2', 'coat, k = 5', 'pcta, k = 2', 'pcta, k = 5']
     """
-    unknown = sorted(set(sweeps) - set(_AXES))
+    unknown = sorted(set(sweeps) - {"algorithm", *_AXES})
     if unknown:
-        raise PolicyError(f"cannot sweep over {', '.join(unknown)}; there is {', '.join(_AXES)}")
+        known = ", ".join(["algorithm", *_AXES])
+        raise PolicyError(f"cannot sweep over {', '.join(unknown)}; there is {known}")
     policies = policy if isinstance(policy, Mapping) else {None: policy}
     values = {name: _values(sweep) for name, sweep in sweeps.items()}
     for name, sweep in values.items():
@@ -64,12 +71,14 @@ def vary(policy: Policy | Mapping[str, Policy], **sweeps: Any) -> list[Setting]:
     for title, base in policies.items():
         for combination in product(*values.values()):
             chosen = dict(zip(values, combination, strict=True))
-            changed = base
+            method = method_of(base, chosen.pop("algorithm", None))
+            changed = take_policy(base)
             for name, value in chosen.items():
                 changed = _AXES[name](changed, value)
             named = {} if title is None else {"policy": title}
-            algorithm = {"algorithm": changed.algorithm}
-            settings.append(Setting({**named, **algorithm, **chosen}, changed))
+            order = {"algorithm": method.title, **dict.fromkeys(values)}
+            told = {**order, **chosen, "algorithm": method.title}
+            settings.append(Setting({**named, **told}, changed, method))
     return settings
 
 
@@ -107,11 +116,10 @@ def _changed(policy: Policy, change: Callable[[Family], Family | None], otherwis
     if not any(changed):
         raise PolicyError(otherwise)
     families = [new or old for new, old in zip(changed, policy.privacy, strict=True)]
-    return replace(policy, privacy=tuple(families))
+    return replace(policy, privacy=Families(families))
 
 
 _AXES: dict[str, Callable[[Policy, Any], Policy]] = {
-    "algorithm": lambda policy, value: replace(policy, algorithm=value),
     "k": lambda policy, value: replace(policy, k=value),
     "m": _with_m,
     "h": _with_h,

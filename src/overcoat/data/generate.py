@@ -13,32 +13,21 @@ rows are the same whatever n is asked for.
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.checks import check_count
 from overcoat.errors import PolicyError
 
-__all__ = ["PROFILES", "Csr", "Profile", "basket_chunks", "checked_count", "patient_chunks"]
+__all__ = ["PROFILES", "Csr", "Profile", "basket_chunks", "patient_chunks"]
 
 CHUNK = 1 << 14  # rows; part of what a seed means, so it must not change
 
 Floats = NDArray[np.float64]
 Csr = tuple[NDArray[np.int64], NDArray[np.int32]]
-
-
-def checked_count(name: str, value: Any, least: int) -> int:
-    """Return `value` as an int of at least `least`, else raise a PolicyError."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise PolicyError(f"{name} must be a whole number, not {value!r}") from None
-    if isinstance(value, bool) or count < least:
-        raise PolicyError(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return count
 
 
 def _checked_real(name: str, value: Any, least: float) -> float:
@@ -289,9 +278,9 @@ def basket_chunks(n: int, n_items: int, mean: float, skew: float, seed: int) -> 
     >>> len(offsets) - 1, 3.8 < len(codes) / 1000 < 4.2
     (1000, True)
     """
-    n = checked_count("n", n, 0)
-    n_items = checked_count("n_items", n_items, 1)
-    seed = checked_count("seed", seed, 0)
+    n = check_count("n", n, 0)
+    n_items = check_count("n_items", n_items, 1)
+    seed = check_count("seed", seed, 0)
     mean = _checked_real("mean", mean, 1)
     skew = _checked_real("skew", skew, 0)
     if n_items > np.iinfo(np.int32).max:

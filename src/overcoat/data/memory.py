@@ -24,9 +24,11 @@ def available_memory() -> int | None:
     return min((free for free in found if free is not None), default=None)
 
 
-def require_memory(needed: float, what: str, file: str | None = None) -> None:
-    """Raise a DataError unless about `needed` bytes are there."""
-    free = available_memory()
+def require_memory(
+    needed: float, what: str, file: str | None = None, *, limit: int | None = None
+) -> None:
+    """Raise a DataError unless about `needed` bytes are there, and within a limit of the user's."""
+    free = available_memory() if limit is None else limit
     if free is not None and needed > free:
         raise DataError(
             f"{what} needs about {_size(needed)} of memory, and {_size(free)} can be had; "

@@ -24,7 +24,8 @@ from typing import Any, Literal, NamedTuple, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.generate import basket_chunks, checked_count, patient_chunks
+from overcoat.checks import check_count
+from overcoat.data.generate import basket_chunks, patient_chunks
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError, PolicyError
 
@@ -248,8 +249,8 @@ def hospital(n: int = 3000, seed: int = 1) -> Sample:
     >>> print(";".join(sample.hierarchy[0]))
     003.0;003;001-009 Intestinal infectious diseases;001-139 Infectious and parasitic diseases;*
     """
-    n = checked_count("n", n, 0)
-    seed = checked_count("seed", seed, 0)
+    n = check_count("n", n, 0)
+    seed = check_count("seed", seed, 0)
     table = _diagnoses()
     labels = sorted(diagnosis.code for diagnosis in table)
     rank = {label: code for code, label in enumerate(labels)}

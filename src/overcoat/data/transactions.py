@@ -6,6 +6,7 @@ weighted rows.
 
 from __future__ import annotations
 
+import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -100,6 +101,14 @@ class Transactions:
     def supports(self) -> Counts:
         """Support of each item, by code."""
         return item_supports(self.offsets, self.codes, self.counts, self.n_items)
+
+    @cached_property
+    def content_digest(self) -> str:
+        """SHA-256 of the transactions, however they were read."""
+        digest = hashlib.sha256("\x00".join(self.vocabulary).encode())
+        for array_, dtype in ((self.offsets, "<i8"), (self.codes, "<i4"), (self.counts, "<i8")):
+            digest.update(array_.astype(dtype, copy=False).tobytes())
+        return digest.hexdigest()
 
     def row(self, index: int) -> Codes:
         """Return the codes of distinct row `index`."""

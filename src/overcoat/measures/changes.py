@@ -8,7 +8,6 @@ import numpy as np
 
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
-from overcoat.measures.groups import find_groups
 
 __all__ = ["Changes", "Shares", "count_changes"]
 
@@ -69,11 +68,11 @@ def count_changes(data: Transactions, mapping: Mapping) -> Changes:
     >>> changes.occurrences, changes.group_sizes
     (Shares(untouched=1, generalized=3, suppressed=1), {1: 1, 2: 1})
     """
-    groups = find_groups(data.vocabulary, mapping)
-    fate = np.minimum(groups.size_of, 2)  # 0 suppressed, 1 untouched, 2 generalized
+    partition = mapping.partition_of(data)
+    fate = np.minimum(partition.size_of, 2)  # 0 suppressed, 1 untouched, 2 generalized
     items = np.bincount(fate, minlength=3).tolist()
     occurrences = [int(data.supports[fate == which].sum()) for which in range(3)]
-    sizes, numbers = np.unique(groups.sizes[groups.sizes > 0], return_counts=True)
+    sizes, numbers = np.unique(partition.size_of[partition.firsts], return_counts=True)
     return Changes(
         Shares(items[1], items[2], items[0]),
         Shares(occurrences[1], occurrences[2], occurrences[0]),

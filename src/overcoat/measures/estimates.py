@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, Problem
+from overcoat.loss.error import guess_factor
 from overcoat.mapping import Mapping
-from overcoat.measures.groups import Groups, find_groups
 from overcoat.measures.native import set_supports
 
-__all__ = ["count_supports", "estimate_supports", "guess_factor", "label_codes"]
+__all__ = ["count_supports", "estimate_supports", "label_codes"]
 
 Offsets = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -34,20 +34,6 @@ def count_supports(data: Transactions, offsets: Offsets, codes: Codes) -> NDArra
     )
 
 
-def guess_factor(size: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the chance that a group of `size` items stands for a given one of them.
-
-    A group stands for one of the 2^size - 1 non-empty sets of its items, all held equally likely;
-    2^(size-1) of them have the item.
-
-    >>> guess_factor(np.array([1, 2, 2000])).tolist()
-    [1.0, 0.6666666666666666, 0.5]
-    """
-    # Halves above and below, so that no power leaves the range of a double.
-    factor: NDArray[np.float64] = 0.5 / (1 - np.exp2(-size.astype(np.float64)))
-    return factor
-
-
 def estimate_supports(
     data: Transactions, released: Transactions, mapping: Mapping, offsets: Offsets, codes: Codes
 ) -> NDArray[np.float64]:
@@ -62,33 +48,36 @@ def estimate_supports(
     >>> estimate_supports(data, mapping.apply(data), mapping, *sets).round(3).tolist()
     [2.0, 0.667]
     """
-    groups = find_groups(data.vocabulary, mapping)
-    group, lengths = groups.group_of[codes], np.diff(offsets)
+    partition = mapping.partition_of(data)
+    group, lengths = partition.group_of[codes], np.diff(offsets)
     owner = np.repeat(np.arange(len(lengths)), lengths)  # the set of each place in `codes`
     known = np.ones(len(lengths), bool)
     known[owner[group < 0]] = False
     estimates = np.zeros(len(lengths))
     if known.any():
         # Two items of one group leave its label twice in the image, which changes no support.
-        image = label_codes(released, mapping, groups)[group[known[owner]]]
+        image = label_codes(data, released, mapping)[codes[known[owner]]]
         image_offsets = np.concatenate([[0], np.cumsum(lengths[known])])
-        of_items = guess_factor(np.maximum(groups.size_of, 1))  # suppressed ones are not looked at
+        of_items = guess_factor(
+            np.maximum(partition.size_of, 1)
+        )  # suppressed ones are not looked at
         factors = np.multiply.reduceat(of_items[codes], offsets[:-1])
         estimates[known] = count_supports(released, image_offsets, image) * factors[known]
     return estimates
 
 
-def label_codes(released: Transactions, mapping: Mapping, groups: Groups) -> Codes:
-    """Return the code in `released` of each group's label; -1 for groups of which nothing occurs.
+def label_codes(data: Transactions, released: Transactions, mapping: Mapping) -> Codes:
+    """Return the code in `released` of each item's label, -1 where the item is suppressed; (M,).
 
-    A release that lacks the label of a group that occurs is not of this data.
+    A release that lacks the label of an item that occurs is not of this data.
     """
-    codes = [released.vocabulary.get(label) for label in mapping.labels]
-    lacking = [
+    labels = [mapping[item] for item in data.vocabulary]
+    codes = [-1 if label is None else released.vocabulary.get(label) for label in labels]
+    lacking = dict.fromkeys(
         Problem(f"the release lacks the label {label!r}, though items of it occur in the data")
-        for label, code, size in zip(mapping.labels, codes, groups.sizes.tolist(), strict=True)
-        if code is None and size
-    ]
+        for label, code in zip(labels, codes, strict=True)
+        if code is None
+    )
     if lacking:
         raise DataError(lacking)
-    return np.array([-1 if code is None else code for code in codes], np.int32)
+    return np.array(codes, np.int32)

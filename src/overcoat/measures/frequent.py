@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.data.holders import Holders
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.measures.holders import Holders
 
 __all__ = ["Itemset", "mine_frequent"]
 

@@ -1,22 +1,18 @@
-"""UL, the paper's utility loss, in log2 (paper, section 3.4).
-
-UL(group) = (2^size - 1) / (2^M - 1) * w(group) * sup(group) / N; a single, untouched item loses
-nothing. With M in the hundreds this leaves the range of a double, hence the logarithms.
-"""
+"""What a release loses by UL, group by group, and by NCP."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
-
 from overcoat.data.transactions import Transactions
+from overcoat.loss.ncp import CertaintyPenalty
+from overcoat.loss.ul import UtilityLoss, log2_sum
 from overcoat.mapping import Mapping
+from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["Loss", "log2_sum", "log2_ul", "measure_loss"]
+__all__ = ["Loss", "measure_loss", "measure_ncp"]
 
 
 @dataclass(frozen=True)
@@ -34,61 +30,37 @@ class Loss:
     suppressed: dict[str, float]
     log2_ul: float
 
-
-def log2_ul(size: int, weight: float, support: int, n_items: int, n_transactions: int) -> float:
-    """Return log2 UL of a group of two or more items.
-
-    >>> 2 ** log2_ul(size=2, weight=3 / 8, support=7, n_items=8, n_transactions=10)  # paper's (a,b)
-    0.0030882352941176...
-    """
-    if not weight or not support:
-        return -math.inf
-    return (
-        _log2_subsets(size)
-        - _log2_subsets(n_items)
-        + math.log2(weight)
-        + math.log2(support / n_transactions)
-    )
-
-
-def log2_sum(logarithms: Iterable[float]) -> float:
-    """Return log2 of the sum of the numbers with these logarithms.
-
-    >>> log2_sum([-1000.0, -1000.0])
-    -999.0
-    """
-    values = [value for value in logarithms if value > -math.inf]
-    if not values:
-        return -math.inf
-    largest = max(values)
-    return largest + math.log2(math.fsum(2.0 ** (value - largest) for value in values))
+    def __repr__(self) -> str:
+        return f"Loss(log2_ul={self.log2_ul:.6g})"
 
 
 def measure_loss(
     data: Transactions, released: Transactions, mapping: Mapping, policy: BoundPolicy
 ) -> Loss:
     """Return the loss of publishing `data` as `released` under `mapping`."""
-    vocabulary = data.vocabulary
+    partition = mapping.partition_of(data)
+    loss = UtilityLoss(data, policy.weights, policy.penalties)
     groups = {}
-    for label, members in mapping.groups.items():
-        codes = [code for item in members if (code := vocabulary.get(item)) is not None]
-        if len(codes) > 1:
-            groups[label] = log2_ul(
-                len(codes),
-                policy.weights.weight(np.array(codes, np.int32)) / policy.weights.denominator,
-                int(released.supports[released.vocabulary.code(label)]),
-                data.n_items,
-                data.n_transactions,
-            )
+    for items in partition.merged:
+        label = mapping[data.vocabulary[items[0]]]
+        assert label is not None
+        support = int(released.supports[released.vocabulary.code(label)])
+        groups[label] = loss.log2_of_group(items, support)
     gone = {
-        item: float(policy.penalties[code])
-        for item in mapping.suppressed
-        if (code := vocabulary.get(item)) is not None
+        data.vocabulary[item]: float(policy.penalties[item])
+        for item in partition.suppressed.tolist()
     }
     penalties = (math.log2(y) if y else -math.inf for y in gone.values())
     return Loss(groups, gone, log2_sum([*groups.values(), *penalties]))
 
 
-def _log2_subsets(size: int) -> float:
-    """Return log2(2^size - 1)."""
-    return size + math.log1p(-(2.0**-size)) / math.log(2)
+def measure_ncp(data: Transactions, mapping: Mapping, hierarchy: Tree | None = None) -> float:
+    """Return NCP, from 0 to 1; without a hierarchy the flat one.
+
+    >>> data = Transactions.of([{"a", "c"}, {"b"}, {"c"}, {"d"}])
+    >>> measure_ncp(data, Mapping.of("abcd", [["a", "b"], ["c"]]))
+    0.4
+    """
+    if not len(data.codes):
+        return 0.0
+    return float(CertaintyPenalty(data, hierarchy).total(mapping.partition_of(data)))

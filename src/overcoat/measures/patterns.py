@@ -22,12 +22,12 @@ from operator import attrgetter
 
 import numpy as np
 
-from overcoat.data.generate import checked_count
+from overcoat.checks import check_count
 from overcoat.data.transactions import Transactions
+from overcoat.loss.error import guess_factor
 from overcoat.mapping import Mapping
-from overcoat.measures.estimates import guess_factor, label_codes
+from overcoat.measures.estimates import label_codes
 from overcoat.measures.frequent import Itemset, mine_frequent
-from overcoat.measures.groups import find_groups
 
 __all__ = ["Patterns", "Survival", "measure_patterns"]
 
@@ -58,7 +58,7 @@ class Patterns:
     Attributes
     ----------
     min_count : minimum support, in transactions
-    min_confidence : of rules, from 0 to 1
+    min_confidence : of rules, in percent
     max_size : items of the largest itemsets
     itemsets, rules : what survives of them
     top : K, or the number of frequent itemsets where there are fewer
@@ -84,7 +84,7 @@ def measure_patterns(
     released: Transactions,
     mapping: Mapping,
     min_count: int,
-    min_confidence: float = 0.5,
+    min_confidence: float = 50.0,
     top: int = 100,
     max_size: int = 3,
 ) -> Patterns:
@@ -94,7 +94,7 @@ def measure_patterns(
     ----------
     data, released, mapping : `released` is `data` under `mapping`
     min_count : how many transactions must hold a frequent itemset
-    min_confidence : of rules, from 0 to 1
+    min_confidence : of rules, in percent
     top : K of the K most supported itemsets; ties go to what comes first in item order
     max_size : items of the largest itemsets looked at
 
@@ -106,13 +106,13 @@ def measure_patterns(
     >>> found.itemsets  # original: a, c, ac; estimate: a 3, b 8/3, c 8/3, ab 2, ac 2
     Survival(n_original=3, n_estimated=5, n_both=3)
     """
-    top, max_size = checked_count("top", top, 1), checked_count("max_size", max_size, 1)
+    top, max_size = check_count("top", top, 1), check_count("max_size", max_size, 1)
     original = mine_frequent(data, min_count, max_size)
     estimate = _Estimate(data, released, mapping, min_count, max_size)
     seen = {itemset for itemset in original if estimate.is_frequent(itemset)}
 
     rules = both = 0
-    least = _millionths(min_confidence)
+    least = _millionths(min_confidence / 100)
     for itemset, support in original.items():
         for size in range(1, len(itemset)):
             for left in combinations(itemset, size):
@@ -167,11 +167,8 @@ class _Estimate:
         self._least = _millionths(min_count)
         self._members: dict[int, list[int]] = {}  # label -> its items, ascending
         self._label_of: dict[int, int] = {}
-        groups = find_groups(data.vocabulary, mapping)
-        codes = label_codes(released, mapping, groups).tolist()
-        for item, group in enumerate(groups.group_of.tolist()):
-            if group >= 0:
-                label = codes[group]
+        for item, label in enumerate(label_codes(data, released, mapping).tolist()):
+            if label >= 0:
                 self._members.setdefault(label, []).append(item)
                 self._label_of[item] = label
         labels = sorted(self._members)

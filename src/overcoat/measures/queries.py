@@ -17,14 +17,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.generate import checked_count
+from overcoat.checks import check_choice, check_count
+from overcoat.data.holders import Holders
+from overcoat.data.io import read
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.measures.estimates import count_supports, estimate_supports
-from overcoat.measures.holders import Holders
-from overcoat.policy.sets import Domain, Lint, Sets
+from overcoat.policy.binding import Domain, Lint
+from overcoat.policy.sets import Sets
 
 __all__ = [
     "Answers",
@@ -74,7 +76,7 @@ class Workload:
     @classmethod
     def of(
         cls,
-        data: Transactions,
+        data: Any,
         queries: Any,
         *,
         known: Iterable[str] = (),
@@ -85,8 +87,7 @@ class Workload:
         An item that neither occurs nor is `known` is an error. Queries that nobody matches are
         left out.
         """
-        _check_data(data)
-        lint = Lint()
+        data, lint = read(data), Lint()
         sets = Sets.of(queries)
         # Read against all known items: a query that names an absent one must go as a whole.
         domain = replace(Domain.of(data), vocabulary=Vocabulary([*data.vocabulary, *known]))
@@ -94,7 +95,7 @@ class Workload:
         lint.raise_errors()
         code = data.vocabulary.get
         coded = [[code(item) for item in items] for items in found]
-        occurring = [sorted(query) for query in coded if None not in query]  # type: ignore[type-var]
+        occurring = [sorted(query) for query in coded if None not in query]
         lengths = np.array([len(query) for query in occurring], np.int64)
         codes = np.array([item for query in occurring for item in query], np.int32)
         matched = count_supports(data, _ends(lengths), codes) > 0
@@ -123,7 +124,7 @@ class Workload:
     def read(
         cls,
         path: str | Path,
-        data: Transactions,
+        data: Any,
         *,
         sep: str | None = "",
         known: Iterable[str] = (),
@@ -208,23 +209,23 @@ def answer(
     )
 
 
-def largest_query(data: Transactions, among: NDArray[np.bool_] | None = None) -> int:
+def largest_query(data: Transactions, among: Iterable[str] | None = None) -> int:
     """Return the largest size of a query over allowed items that somebody matches.
 
     >>> largest_query(Transactions.of([{"a", "b"}, {"c"}]))
     2
     """
-    _check_data(data)
-    return int(_n_allowed(data, among).max(initial=0))
+    return int(_n_allowed(data, _mask(data, among)).max(initial=0))
 
 
 def draw_workload(
-    data: Transactions,
+    data: Any,
     q: int,
     n: int = 1000,
     seed: int = 0,
-    among: NDArray[np.bool_] | None = None,
+    among: Iterable[str] | None = None,
     by: By = "items",
+    **options: Any,
 ) -> Workload:
     """Draw `n` queries of `q` different items, each of which somebody matches.
 
@@ -239,10 +240,10 @@ def draw_workload(
 
     Parameters
     ----------
-    data : the original
+    data : the original; `Transactions`, or anything `read` takes, with its options
     q, n : size and number of the queries
     seed : of PCG64; the same seed gives the same queries on every machine
-    among : which items are allowed, by code; bool, (M,); by default all
+    among : the items that are allowed, such as `Mapping.generalized`; by default all
     by : the law
 
     Raises
@@ -253,18 +254,20 @@ def draw_workload(
     >>> sorted(set(draw_workload(data, q=2, n=20)))
     [('a', 'b'), ('b', 'c')]
     """
-    q, n, seed = checked_count("q", q, 1), checked_count("n", n, 1), checked_count("seed", seed, 0)
-    if by not in get_args(By):
-        raise PolicyError(f"queries are drawn by items or by occurrences, not by {by!r}")
-    if (largest := largest_query(data, among)) < q:
+    q, n, seed = check_count("q", q, 1), check_count("n", n, 1), check_count("seed", seed, 0)
+    check_choice("by", by, get_args(By))
+    data, mask = read(data, **options), None
+    if among is not None:
+        mask = _mask(data, among)
+    if (largest := int(_n_allowed(data, mask).max(initial=0))) < q:
         raise PolicyError(
             f"no query of {q} items can be drawn: no transaction has more than {largest} of the "
             "items to ask about; ask for smaller queries, or among all items"
         )
-    rows = _long_rows(data, among, q)
+    rows = _long_rows(data, mask, q)
     rng = np.random.Generator(np.random.PCG64(seed))
     drawn = (_by_items if by == "items" else _by_occurrences)(rows, q, n, rng)
-    over = "" if among is None else f" among {int(np.sum(among)):,}"
+    over = "" if mask is None else f" among {int(mask.sum()):,}"
     return Workload(
         data.vocabulary,
         np.arange(n + 1, dtype=np.int64) * q,
@@ -278,7 +281,7 @@ def draw_workloads(
     sizes: Iterable[int] | None = None,
     n: int = 1000,
     seed: int = 0,
-    among: NDArray[np.bool_] | None = None,
+    among: Iterable[str] | None = None,
     by: By = "items",
 ) -> tuple[Workload, ...]:
     """Draw a workload for each size; by default 1, 2 and 3, as far as anybody matches these.
@@ -286,15 +289,10 @@ def draw_workloads(
     >>> [workload.title for workload in draw_workloads(Transactions.of([{"a", "b"}]))]
     ['1 item, drawn by items', '2 items, drawn by items']
     """
+    among = None if among is None else tuple(among)
     if sizes is None:
         sizes = range(1, min(largest_query(data, among), 3) + 1)
     return tuple(draw_workload(data, q, n, seed, among, by) for q in sizes)
-
-
-def _check_data(data: Any) -> None:
-    if not isinstance(data, Transactions):
-        kind = type(data).__name__
-        raise PolicyError(f"queries are about Transactions, not a {kind}: read() makes them")
 
 
 def _misfit(vocabulary: Vocabulary, offsets: Any, codes: Any) -> str | None:
@@ -315,12 +313,23 @@ def _misfit(vocabulary: Vocabulary, offsets: Any, codes: Any) -> str | None:
     return None
 
 
+def _mask(data: Transactions, among: Iterable[str] | None) -> NDArray[np.bool_] | None:
+    """Return which items may be asked about; (M,). None: all of them."""
+    if among is None:
+        return None
+    if isinstance(among, (str, bytes)) or not isinstance(among, Iterable):
+        raise PolicyError(f"among must list the items to ask about, not {among!r}")
+    mask = np.zeros(data.n_items, bool)
+    for item in among:
+        if (code := data.vocabulary.get(item)) is not None:
+            mask[code] = True
+    return mask
+
+
 def _n_allowed(data: Transactions, among: NDArray[np.bool_] | None) -> NDArray[np.int64]:
     """Return how many allowed items each distinct row has."""
     if among is None:
         return data.lengths
-    if np.shape(among) != (data.n_items,) or np.asarray(among).dtype != bool:
-        raise PolicyError("among must say true or false of each item, in the order of their codes")
     return np.diff(_ends(among[data.codes].astype(np.int64))[data.offsets])
 
 

@@ -8,24 +8,21 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from overcoat.data.io.text import read_lines, read_text, split_fields
-from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import DataError, InputError, PolicyError, Problem
-from overcoat.policy.hierarchy import Hierarchy
+from overcoat.errors import DataError, PolicyError, Problem
+from overcoat.policy.binding import Lint
+from overcoat.policy.hierarchy import is_balanced, take_hierarchy
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 
-__all__ = ["KEYS", "make_policy", "read_policy", "read_settings"]
-
-T = TypeVar("T")
+__all__ = ["KEYS", "read_policy", "read_settings", "state_policy"]
 
 # What each key may be in TOML; on the command line a path is a path and a number is a number.
 KEYS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -82,7 +79,7 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         if key in settings:
             problems.append(Problem(f"{written} was given before: {key}", file, line_number))
         settings[key] = value
-        if key in FILES and isinstance(value, str) and not _is_balanced(value):
+        if key in FILES and isinstance(value, str) and not is_balanced(value):
             settings[key] = str(Path(path).parent / value)
         elif isinstance(value, (list, dict)) and key in ("privacy", "utility", *ITEMS):
             if not value:
@@ -98,13 +95,16 @@ def read_settings(path: str | Path) -> dict[str, Any]:
 
 
 def read_policy(path: str | Path) -> Policy:
-    """Read a whole policy from `policy.toml`."""
-    policy = make_policy(read_settings(path))
-    return replace(policy, files=(*policy.files, str(path)))
+    """Read a whole policy from `policy.toml`; the method it may name is not part of it."""
+    return state_policy(read_settings(path), files=[str(path)])
 
 
-def make_policy(
-    settings: Mapping[str, Any], *, sep: str | None = "", privacy: bool = True
+def state_policy(
+    settings: Mapping[str, Any],
+    *,
+    sep: str | None = "",
+    privacy: bool = True,
+    files: Iterable[str] = (),
 ) -> Policy:
     """Build a policy from settings, reading the files they name.
 
@@ -114,8 +114,9 @@ def make_policy(
     sep : how set files split items; "" as in the data
     privacy : whether the policy has to protect something; measures do without, and what it says
         about that is not even read
+    files : where the settings were read
 
-    >>> make_policy({"k": 5, "km": 2}).privacy
+    >>> state_policy({"k": 5, "km": 2}).privacy
     (AllItemsets(2),)
     """
     named = [settings[key] for key in FILES if settings.get(key) is not None]
@@ -124,14 +125,8 @@ def make_policy(
         for key, value in settings.items()
         if value is not None and (privacy or key not in PROTECTION)
     }
-    problems: list[Problem] = []
-
-    def attempt(action: Callable[[], T], otherwise: T) -> T:
-        try:
-            return action()
-        except InputError as error:
-            problems.extend(error.problems)
-            return otherwise
+    lint = Lint()
+    problems, attempt = lint.errors, lint.attempt
 
     def sets(value: Any) -> Sets:
         return Sets.read(value, sep=sep) if isinstance(value, (str, Path)) else Sets.of(value)
@@ -176,13 +171,13 @@ def make_policy(
         lambda: Utility(sets(given.get("utility", ())), rest=given.get("rest", "together")),
         Utility(),
     )
-    defaults = {"k": 1, "max_suppressed": 0.5, "algorithm": "coat", "ignore_unknown": False}
+    defaults = {"k": 1, "max_suppressed": 0.5, "ignore_unknown": False}
     flat = [x for one in named for x in (one if isinstance(one, tuple) else (one,))]
     return Policy(
-        files=tuple(str(x) for x in flat if isinstance(x, (str, Path))),
+        files=(*(str(x) for x in flat if isinstance(x, (str, Path))), *files),
         privacy=tuple(family for family in families if family is not None),
         utility=utility,
-        hierarchy=attempt(lambda: _hierarchy(given.get("hierarchy")), None),
+        hierarchy=attempt(lambda: take_hierarchy(given.get("hierarchy")), None),
         weights=attempt(
             lambda: Distances.read(given["distances"]) if "distances" in given else None, None
         ),
@@ -191,21 +186,6 @@ def make_policy(
         problems=tuple(problems),
         **{key: given.get(key, default) for key, default in defaults.items()},
     )
-
-
-def _is_balanced(value: str) -> bool:
-    return re.fullmatch(r"balanced(:\d+)?", value) is not None
-
-
-def _hierarchy(value: Any) -> Hierarchy | Callable[[Vocabulary], Hierarchy] | None:
-    if value is None:
-        return None
-    if _is_balanced(str(value)):
-        fanout = int(str(value).partition(":")[2] or 5)
-        if fanout < 2:
-            raise PolicyError(f"the fan-out of a hierarchy must be at least 2, not {fanout}")
-        return lambda vocabulary: Hierarchy.balanced(vocabulary, fanout)
-    return Hierarchy.read(value)
 
 
 def _penalties(value: Any) -> dict[str, float] | None:

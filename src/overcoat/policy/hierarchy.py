@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.checks import check_count
 from overcoat.data.io.text import read_text
 from overcoat.data.vocabulary import Vocabulary, item_order
 from overcoat.errors import PolicyError, Problem
 
-__all__ = ["Hierarchy", "Tree"]
+__all__ = [
+    "AnyHierarchy",
+    "Balanced",
+    "Hierarchy",
+    "Tree",
+    "hierarchy_from_json",
+    "is_balanced",
+    "take_hierarchy",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +69,10 @@ class Hierarchy:
     """
 
     ancestors: dict[str, tuple[str, ...]]
-    file: str | None = None
+    file: str | None = field(default=None, compare=False)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.ancestors))
 
     @classmethod
     def of(cls, paths: Iterable[Sequence[str]]) -> Hierarchy:
@@ -83,8 +97,7 @@ class Hierarchy:
         >>> Hierarchy.balanced(["1", "2", "3", "4", "5"], fanout=2).ancestors["5"]
         ('1.2', '2.1', '*')
         """
-        if fanout < 2:
-            raise PolicyError(f"the fan-out of a hierarchy must be at least 2, not {fanout}")
+        check_count("the fan-out of a hierarchy", fanout, 2)
         ordered = item_order(items)
         ancestors: dict[str, tuple[str, ...]] = {}
         for position, leaf in enumerate(ordered):
@@ -139,6 +152,10 @@ class Hierarchy:
             raise PolicyError(problems)
         return cls(ancestors, file)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the ancestors of each leaf as plain values."""
+        return {"leaves": {leaf: list(self.ancestors[leaf]) for leaf in sorted(self.ancestors)}}
+
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.ancestors)} leaves)"
 
@@ -184,3 +201,63 @@ class Hierarchy:
         for below in range(first + len(nodes) - 1):  # children first, the root has no parent
             leaves[parent[below]] += leaves[below]
         return Tree(parent, leaves, max(first, 1), tuple(nodes))
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """The balanced hierarchy over whatever items there are, in item order.
+
+    >>> Balanced(2).tree(Vocabulary(["1", "2", "3", "4", "5"])).names[-1]
+    '*'
+    """
+
+    fanout: int = 5
+    file: ClassVar[str | None] = None
+
+    def __post_init__(self) -> None:
+        check_count("the fan-out of a hierarchy", self.fanout, 2)
+
+    def tree(self, vocabulary: Vocabulary) -> Tree:
+        """Return the tree over the domain."""
+        return Hierarchy.balanced(vocabulary, self.fanout).tree(vocabulary)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fan-out as plain values."""
+        return {"balanced": self.fanout}
+
+
+AnyHierarchy = Hierarchy | Balanced
+_BALANCED = re.compile(r"balanced(?::(\d+))?")
+
+
+def is_balanced(text: str) -> bool:
+    """Say whether a text asks for a balanced hierarchy rather than naming a file.
+
+    >>> is_balanced("balanced:5"), is_balanced("icd9.csv")
+    (True, False)
+    """
+    return _BALANCED.fullmatch(text) is not None
+
+
+def take_hierarchy(given: Any) -> AnyHierarchy | None:
+    """Take a hierarchy, a file of one, ``balanced:FANOUT``, paths, or nothing."""
+    if given is None or isinstance(given, (Hierarchy, Balanced)):
+        return given
+    if isinstance(given, (str, Path)):
+        found = _BALANCED.fullmatch(str(given))
+        return Balanced(int(found[1] or 5)) if found else Hierarchy.read(given)
+    if isinstance(given, Iterable):
+        return Hierarchy.of(given)
+    raise PolicyError(f"a hierarchy is a Hierarchy, a file or balanced:FANOUT, not {given!r}")
+
+
+def hierarchy_from_json(content: Any) -> AnyHierarchy | None:
+    """Build from what `to_json` of a hierarchy returned."""
+    match content:
+        case None:
+            return None
+        case {"balanced": fanout}:
+            return Balanced(fanout)
+        case {"leaves": dict() as leaves}:
+            return Hierarchy.of([leaf, *above] for leaf, above in leaves.items())
+    raise PolicyError(f"{content!r} does not say what hierarchy it is")

@@ -18,7 +18,8 @@ from overcoat.data.io.delimited import Dialect
 from overcoat.data.native import contained_rows
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
-from overcoat.policy.sets import Domain, Lint, Sets
+from overcoat.policy.binding import Domain, Lint
+from overcoat.policy.sets import Sets
 
 __all__ = ["maximal_infrequent", "maximal_rows", "write_pgen"]
 

@@ -1,23 +1,41 @@
-"""A whole policy: what must not identify anyone, what must stay true, and how to get there."""
+"""A whole policy: what must not identify anyone, and what must stay true."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from numbers import Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.checks import check_count, check_percent, exact
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError, Problem
-from overcoat.policy.hierarchy import Hierarchy, Tree
-from overcoat.policy.privacy import BoundFamily, BoundPgen, Family
-from overcoat.policy.sets import Domain, Lint
+from overcoat.policy.binding import Domain, Lint
+from overcoat.policy.hierarchy import (
+    AnyHierarchy,
+    Tree,
+    hierarchy_from_json,
+    is_balanced,
+    take_hierarchy,
+)
+from overcoat.policy.privacy import (
+    BoundFamily,
+    BoundPgen,
+    Families,
+    Family,
+    family_from_json,
+)
 from overcoat.policy.utility import BoundUtility, Utility
 from overcoat.policy.weights import CallableWeights, Distances, TreeWeights, Weights
 
@@ -25,6 +43,18 @@ __all__ = ["BoundPolicy", "Penalties", "Policy", "WeightsLike", "given_parts"]
 
 WeightsLike = Distances | Callable[[frozenset[str]], float]
 Penalties = Mapping[str, float] | Callable[[str], float]
+
+# What a policy states, s apart; the rest is how it came to be.
+_STATED = (
+    "k",
+    "privacy",
+    "utility",
+    "hierarchy",
+    "weights",
+    "penalties",
+    "known",
+    "ignore_unknown",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,17 +64,18 @@ class BoundPolicy:
     Attributes
     ----------
     k : the least number of people an itemset must match, if anybody
-    max_suppressed : s, in percent of the domain
+    max_suppressed, percent : s, in percent of the domain, for people and exactly
     budget : how many items may be suppressed
     families, utility, weights : bound to the domain
     hierarchy : the hierarchy as a tree over the domain, if one was given
     penalties : Y, the loss of suppressing each item; float64, (M,)
     notes : what the user should know although it is no error
-    files : the files the policy was read from
+    stated : the policy as it was stated
     """
 
     k: int
     max_suppressed: float
+    percent: Fraction
     budget: int
     families: tuple[BoundFamily, ...]
     utility: BoundUtility
@@ -52,9 +83,13 @@ class BoundPolicy:
     hierarchy: Tree | None
     penalties: NDArray[np.float64]
     vocabulary: Vocabulary
-    algorithm: str
     notes: tuple[Problem, ...]
-    files: tuple[str, ...] = ()
+    stated: Policy
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files the policy was read from."""
+        return self.stated.files
 
     @property
     def n_constraints(self) -> int:
@@ -62,45 +97,168 @@ class BoundPolicy:
         return sum(family.n_constraints for family in self.families)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Policy:
-    """Everything the owner of the data states, not yet bound to data.
+    """Everything the owner of the data states, not yet bound to data: a value.
+
+    It has ``==``, a canonical JSON form (`to_json`) and a `digest`; where it was written down does
+    not matter to these.
 
     Parameters
     ----------
     k : an itemset must match at least k people, or nobody
-    privacy : the families whose itemsets must
-    utility : which items may be merged; by default all with all
+    privacy : the family, or families, whose itemsets must
+    utility : which items may be merged, a `Utility`, a file or sets; by default all with all
     max_suppressed : s, how many percent of the domain may be suppressed
-    hierarchy : gives weights, and the groups of methods that need one
+    hierarchy : a `Hierarchy`, a file, or ``balanced:FANOUT``; gives weights, and the groups of
+        methods that need one
     weights : a `Distances` table or a function of a frozenset of items, instead of the hierarchy
     penalties : Y of suppressed items, a mapping or a function; by default the support / N
-    algorithm : the method
     known : further items that policies may name although they do not occur
     ignore_unknown : let policies name any item
     problems : errors found while reading the policy's files, raised when it is bound, together
         with whatever else is wrong
     files : the files it was read from, which no release may overwrite
+
+    >>> Policy(5, AllItemsets(2)) == Policy(5, [AllItemsets(2)], max_suppressed=0.5)
+    True
     """
 
     k: int
-    privacy: tuple[Family, ...]  # one family will do, too
-    utility: Utility = field(default_factory=Utility)
-    max_suppressed: float = 0.5
-    hierarchy: Hierarchy | Callable[[Vocabulary], Hierarchy] | None = None
-    weights: WeightsLike | None = None
-    penalties: Penalties | None = None
-    algorithm: str = "coat"
-    known: Collection[str] = ()
-    ignore_unknown: bool = False
-    problems: tuple[Problem, ...] = ()
-    files: tuple[str, ...] = ()
+    privacy: Families
+    utility: Utility
+    max_suppressed: float
+    hierarchy: AnyHierarchy | None
+    weights: WeightsLike | None
+    penalties: Penalties | None
+    known: frozenset[str]
+    ignore_unknown: bool
+    problems: tuple[Problem, ...]
+    files: tuple[str, ...]
 
-    def __post_init__(self) -> None:
-        if isinstance(self.privacy, Family):
-            object.__setattr__(self, "privacy", (self.privacy,))
-        if not isinstance(self.utility, Utility):
-            object.__setattr__(self, "utility", Utility(self.utility))
+    def __init__(
+        self,
+        k: int,
+        privacy: Family | Iterable[Family],
+        utility: Utility | str | Path | Iterable[Any] | None = None,
+        max_suppressed: float = 0.5,
+        hierarchy: AnyHierarchy | str | Path | None = None,
+        weights: WeightsLike | None = None,
+        penalties: Penalties | None = None,
+        known: Iterable[str] = (),
+        ignore_unknown: bool = False,
+        problems: Iterable[Problem] = (),
+        files: Iterable[str] = (),
+    ) -> None:
+        named = [str(x) for x in (utility, hierarchy) if isinstance(x, (str, Path))]
+        values = {
+            "k": k,
+            "privacy": Families.of(privacy),
+            "utility": Utility.of(utility),
+            "max_suppressed": max_suppressed,
+            "hierarchy": take_hierarchy(hierarchy),
+            "weights": weights,
+            "penalties": penalties,
+            "known": frozenset(known),
+            "ignore_unknown": ignore_unknown,
+            "problems": tuple(problems),
+            "files": (*files, *(name for name in named if not is_balanced(name))),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Policy:
+        """Read `policy.toml`; the method it may name is not part of the policy."""
+        from overcoat.policy.config import read_policy
+
+        return read_policy(path)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the policy as plain values: equal policies, equal values.
+
+        >>> Policy(5, Pgen()).to_json()["privacy"]
+        [{'family': 'pgen'}]
+        """
+        for name in ("weights", "penalties"):
+            if callable(getattr(self, name)):
+                raise PolicyError(f"{name} given as a function cannot be written down")
+        weights, penalties = self.weights, self.penalties
+        return {
+            "k": self.k,
+            "privacy": [family.to_json() for family in self.privacy],
+            "utility": self.utility.to_json(),
+            "max_suppressed": str(exact(self.max_suppressed)),
+            "hierarchy": None if self.hierarchy is None else self.hierarchy.to_json(),
+            "weights": weights.to_json() if isinstance(weights, Distances) else None,
+            "penalties": {item: float(penalties[item]) for item in sorted(penalties)}
+            if isinstance(penalties, Mapping)
+            else None,
+            "known": sorted(self.known),
+            "ignore_unknown": self.ignore_unknown,
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Policy:
+        """Build from what `to_json` returned."""
+        try:
+            return cls(
+                k=content["k"],
+                privacy=[family_from_json(family) for family in content["privacy"]],
+                utility=Utility.from_json(content["utility"]),
+                max_suppressed=_number(content["max_suppressed"]),
+                hierarchy=hierarchy_from_json(content["hierarchy"]),
+                weights=content["weights"] and Distances.from_json(content["weights"]),
+                penalties=content["penalties"],
+                known=content["known"],
+                ignore_unknown=content["ignore_unknown"],
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            if isinstance(error, PolicyError):
+                raise
+            raise PolicyError(f"this is not a policy written down: {error!r}") from None
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the canonical JSON form.
+
+        >>> Policy(5, AllItemsets(2)).digest == Policy(5, AllItemsets(3)).digest
+        False
+        """
+        text = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _key(self) -> tuple[Any, ...]:
+        given = (getattr(self, name) for name in _STATED)
+        s = self.max_suppressed
+        return (*given, exact(s) if isinstance(s, (Real, Decimal)) and s == s else s)  # noqa: PLR0124
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Policy) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash((self.k, self.privacy, self.utility))
+
+    def __repr__(self) -> str:
+        protected = self.privacy[0] if len(self.privacy) == 1 else tuple(self.privacy)
+        stated = [str(self.k), repr(protected)]
+        if self.utility != Utility():
+            stated.append(repr(self.utility))
+        stated.append(f"max_suppressed={self.max_suppressed}")
+        stated += [
+            f"{name}={value!r}"
+            for name in ("hierarchy", "weights")
+            if (value := getattr(self, name)) is not None
+        ]
+        return f"Policy({', '.join(stated)})"
+
+    def with_problems(self, problems: Iterable[Problem]) -> Policy:
+        """Return the policy with further problems, to be told when it is bound."""
+        return replace(self, problems=(*self.problems, *problems))
+
+    def knowing(self, items: Iterable[str]) -> Policy:
+        """Return the policy with further items known: not everybody comes every month."""
+        return replace(self, known=self.known.union(items))
 
     def bind(self, data: Transactions, *, privacy: bool = True) -> BoundPolicy:
         """Check the policy against `data`, raising all its problems at once.
@@ -112,16 +270,18 @@ class Policy:
         domain = Domain.of(data, self.known, self.ignore_unknown)
         k = self._checked_k(data, lint) if privacy else 1
         s = self.max_suppressed if privacy else 100
-        budget = _budget(s, data.n_items, lint)
+        percent = lint.attempt(lambda: check_percent("max_suppressed (s)", s), Fraction(0))
+        budget = math.floor(percent * data.n_items / 100)
         families = self._bind_families(data, domain, k, lint) if privacy else ()
         utility = self.utility.bind(domain, lint)
         tree = self._tree(data.vocabulary, lint)
-        weights = self._weights(data.vocabulary, tree)
+        weights = self._weights(data.vocabulary, tree, lint)
         penalties = _penalties(self.penalties, data, lint)
         lint.raise_errors()
         return BoundPolicy(
             k=k,
-            max_suppressed=float(s),
+            max_suppressed=float(percent),
+            percent=percent,
             budget=budget,
             families=families,
             utility=utility,
@@ -129,19 +289,12 @@ class Policy:
             hierarchy=tree,
             penalties=penalties,
             vocabulary=data.vocabulary,
-            algorithm=self.algorithm,
             notes=tuple(dict.fromkeys(lint.notes)),
-            files=self.files,
+            stated=self,
         )
 
     def _checked_k(self, data: Transactions, lint: Lint) -> int:
-        k = self.k
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
-            lint.error(f"k must be a whole number of at least 1, not {k!r}")
-            k = 1
-        elif k >= 1 << 31:
-            lint.error(f"k is larger than any number of people: {k}")
-            k = 1
+        k = lint.attempt(lambda: check_count("k", self.k), 1)
         if not self.privacy and not self.problems:
             lint.error("no privacy constraint was given: nothing would be protected")
         if k == 1:
@@ -151,7 +304,7 @@ class Policy:
                 f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "
                 "for items?"
             )
-        return int(k)
+        return k
 
     def _bind_families(
         self, data: Transactions, domain: Domain, k: int, lint: Lint
@@ -180,25 +333,19 @@ class Policy:
 
     def _tree(self, vocabulary: Vocabulary, lint: Lint) -> Tree | None:
         hierarchy = self.hierarchy
-        if hierarchy is None:
-            return None
-        if not isinstance(hierarchy, Hierarchy):
-            hierarchy = hierarchy(vocabulary)
-        try:
-            return hierarchy.tree(vocabulary)
-        except PolicyError as error:
-            lint.errors.extend(error.problems)
-            return None
+        return None if hierarchy is None else lint.attempt(lambda: hierarchy.tree(vocabulary), None)
 
-    def _weights(self, vocabulary: Vocabulary, tree: Tree | None) -> Weights:
+    def _weights(self, vocabulary: Vocabulary, tree: Tree | None, lint: Lint) -> Weights:
         if isinstance(self.weights, Distances):
             return self.weights.bind(vocabulary)
-        if self.weights is not None:
+        if callable(self.weights):
             return CallableWeights(self.weights, vocabulary)
+        if self.weights is not None:
+            lint.error(f"weights are a Distances table or a function, not {self.weights!r}")
         return TreeWeights(tree or Tree.star(len(vocabulary)))
 
 
-def given_parts(policy: Policy | None, parts: Mapping[str, Any]) -> dict[str, Any]:
+def given_parts(policy: Any, parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts of a policy that were given; a whole policy leaves no room for any."""
     given = {name: part for name, part in parts.items() if part is not None}
     if policy is not None and given:
@@ -206,18 +353,11 @@ def given_parts(policy: Policy | None, parts: Mapping[str, Any]) -> dict[str, An
     return given
 
 
-def _budget(max_suppressed: Any, n_items: int, lint: Lint) -> int:
-    """Return how many items s percent of the domain are, exactly."""
-    s = max_suppressed
-    if (
-        isinstance(s, bool)
-        or not isinstance(s, (Real, np.number))
-        or not 0 <= float(s) <= 100  # also refuses nan
-    ):
-        lint.error(f"max_suppressed (s) is a percentage from 0 to 100, not {s!r}")
-        return 0
-    # 0.1 means one tenth of a percent, not the double nearest to it.
-    return math.floor(Fraction(str(s)) * n_items / 100)
+def _number(text: str) -> float:
+    """Return a number that was written down exactly; a float where that loses nothing."""
+    value = Fraction(text)
+    plain = int(value) if value.denominator == 1 else float(value)
+    return plain if exact(plain) == value else value  # type: ignore[return-value]
 
 
 def _penalties(penalties: Penalties | None, data: Transactions, lint: Lint) -> NDArray[np.float64]:

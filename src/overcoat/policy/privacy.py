@@ -7,22 +7,22 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from math import comb
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.checks import check_count, check_percent
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem
+from overcoat.policy.binding import Domain, ItemSet, Lint
 from overcoat.policy.pgen import maximal_infrequent
-from overcoat.policy.sets import Domain, ItemSet, Lint, Sets
+from overcoat.policy.sets import Sets
 
 __all__ = [
     "AllItemsets",
@@ -32,9 +32,11 @@ __all__ = [
     "BoundItemsets",
     "BoundPgen",
     "Coherence",
+    "Families",
     "Family",
     "Itemsets",
     "Pgen",
+    "family_from_json",
 ]
 
 
@@ -129,19 +131,47 @@ _LONG = 20
 
 
 class Family:
-    """A family of itemsets to protect; ``a | b`` is the union of two."""
+    """A family of itemsets to protect; ``a | b`` is the union of two. A frozen value."""
 
     def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundFamily:
         """Return the family over the codes of `data`, recording problems in `lint`."""
         raise TypeError(f"{type(self).__name__} cannot be bound")
 
-    def __or__(self, other: Family | tuple[Family, ...]) -> tuple[Family, ...]:
-        return (self, *(other if isinstance(other, tuple) else (other,)))
+    def to_json(self) -> dict[str, Any]:
+        """Return the family as plain values."""
+        raise PolicyError(f"{type(self).__name__} cannot be written down")
 
-    def __ror__(self, other: tuple[Family, ...]) -> tuple[Family, ...]:
-        return (*other, self)
+    def __or__(self, other: Family | Iterable[Family]) -> Families:
+        return Families((self,)) | other
+
+    def __ror__(self, other: Iterable[Family]) -> Families:
+        return Families(other) | self
 
 
+class Families(tuple[Family, ...]):
+    """A union of families, in the order of the policy.
+
+    >>> (AllItemsets(2) | Pgen()) | (AllItemsets(3) | Pgen())
+    (AllItemsets(2), Pgen(), AllItemsets(3), Pgen())
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, families: Family | Iterable[Family]) -> Families:
+        """Take one family, or several; what is none is found when the policy is bound."""
+        if isinstance(families, Family) or not isinstance(families, Iterable):
+            families = (families,)
+        return cls(families)
+
+    def __or__(self, other: Family | Iterable[Family]) -> Families:
+        return Families((*self, *Families.of(other)))
+
+    def __ror__(self, other: Family | Iterable[Family]) -> Families:
+        return Families((*Families.of(other), *self))
+
+
+@dataclass(frozen=True, init=False, repr=False)
 class Itemsets(Family):
     """Explicit itemsets.
 
@@ -153,8 +183,10 @@ class Itemsets(Family):
     (Itemsets(1 set), AllItemsets(2))
     """
 
+    sets: Sets
+
     def __init__(self, sets: Any) -> None:
-        self.sets = Sets.of(sets)
+        object.__setattr__(self, "sets", Sets.of(sets))
 
     @classmethod
     def read(cls, path: str | Path, *, sep: str | None = "") -> Itemsets:
@@ -183,10 +215,15 @@ class Itemsets(Family):
         flat = np.array([code for itemset in bound for code in itemset], np.int32)
         return BoundItemsets(ends, flat, title)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the family as plain values."""
+        return {"family": "itemsets", "sets": self.sets.to_json()}
+
     def __repr__(self) -> str:
         return f"Itemsets({len(self.sets)} set{'s' * (len(self.sets) != 1)})"
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class AllItemsets(Family):
     """All itemsets of `m` items, over the whole domain (k^m-anonymity) or over linkable items.
 
@@ -199,11 +236,12 @@ class AllItemsets(Family):
     linkable : the items an attacker may know; None for all
     """
 
+    m: int
+    linkable: Sets | None
+
     def __init__(self, m: int, linkable: Any = None) -> None:
-        if not _is_count(m):
-            raise PolicyError(f"m must be a whole number of at least 1, not {m!r}")
-        self.m = m
-        self.linkable = _items(linkable, "linkable")
+        object.__setattr__(self, "m", check_count("m", m))
+        object.__setattr__(self, "linkable", _items(linkable, "linkable"))
 
     def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundAllItemsets:
         """Return the family over codes."""
@@ -215,10 +253,15 @@ class AllItemsets(Family):
         _note_large(self.m, domain, lint)
         return BoundAllItemsets(min(self.m, int(linkable.sum())), linkable, title, domain.longest)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the family as plain values."""
+        return {"family": "all itemsets", "m": self.m, "linkable": _json(self.linkable)}
+
     def __repr__(self) -> str:
         return f"AllItemsets({self.m}{', linkable=…' if self.linkable else ''})"
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Coherence(Family):
     """(h,k,p)-coherence: who knows up to `p` public items finds neither a person nor a secret.
 
@@ -237,29 +280,28 @@ class Coherence(Family):
     Coherence(2, private=…, h=50)
     """
 
+    p: int
+    private: Sets | None
+    h: Fraction
+    linkable: Sets | None
+
     def __init__(self, p: int, private: Any = None, h: Any = _ALL, linkable: Any = None) -> None:
-        wrong = []
-        if not _is_count(p):
-            wrong.append(f"p must be a whole number of at least 1, not {p!r}")
-        if (
-            isinstance(h, bool)
-            or not isinstance(h, (Real, np.number, Decimal))
-            or not 0 <= float(h) <= _ALL  # also refuses nan
-        ):
-            wrong.append(f"h is a percentage from 0 to 100, not {h!r}")
-        elif h < _ALL and private is None:
-            wrong.append(f"h = {h} needs private items: of what may people not have too much?")
-        sets = {}
-        for name, items in (("private", private), ("linkable", linkable)):
+        wrong: list[Problem] = []
+
+        def attempt(name: str, check: Callable[[], Any]) -> None:
             try:
-                sets[name] = _items(items, name)
+                object.__setattr__(self, name, check())
             except PolicyError as error:
-                wrong += [problem.message for problem in error.problems]
+                wrong.extend(error.problems)
+
+        attempt("p", lambda: check_count("p", p))
+        attempt("h", lambda: check_percent("h", h))
+        attempt("private", lambda: _items(private, "private"))
+        attempt("linkable", lambda: _items(linkable, "linkable"))
+        if not wrong and self.h < _ALL and private is None:
+            wrong.append(Problem(f"h = {h} needs private items: of what may people not have much?"))
         if wrong:
-            raise PolicyError(map(Problem, wrong))
-        self.p = p
-        self.h = Fraction(str(h))
-        self.private, self.linkable = sets["private"], sets["linkable"]
+            raise PolicyError(wrong)
 
     def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundCoherence:
         """Return the family over codes."""
@@ -281,14 +323,15 @@ class Coherence(Family):
         n_public = int(public.sum())
         return BoundCoherence(min(self.p, n_public), public, title, domain.longest, private, self.h)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the family as plain values."""
+        sets = {"private": _json(self.private), "linkable": _json(self.linkable)}
+        return {"family": "coherence", "p": self.p, "h": str(self.h), **sets}
+
     def __repr__(self) -> str:
         said = [str(self.p)] + ["private=…"] * (self.private is not None)
         said += [f"h={_decimal(self.h)}"] * (self.h < _ALL)
         return f"Coherence({', '.join(said + ['linkable=…'] * (self.linkable is not None))})"
-
-
-def _is_count(number: Any) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and number >= 1
 
 
 def _items(items: Any, called: str) -> Sets | None:
@@ -298,6 +341,10 @@ def _items(items: Any, called: str) -> Sets | None:
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise PolicyError(f"{items!r} is not a list of {called} items")
     return Sets.of([list(items)])
+
+
+def _json(sets: Sets | None) -> Any:
+    return None if sets is None else sets.to_json()
 
 
 def _mask(entries: Iterable[ItemSet], domain: Domain) -> NDArray[np.bool_]:
@@ -321,6 +368,7 @@ def _decimal(number: Fraction) -> str:
     return str(number) if number.denominator == 1 else f"{float(number):g}"
 
 
+@dataclass(frozen=True, repr=False)
 class Pgen(Family):
     """Everything: no part of any transaction may identify anyone.
 
@@ -337,5 +385,27 @@ class Pgen(Family):
             "every part of every transaction (Pgen)",
         )
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the family as plain values."""
+        return {"family": "pgen"}
+
     def __repr__(self) -> str:
         return "Pgen()"
+
+
+def family_from_json(content: Any) -> Family:
+    """Build a family from what its `to_json` returned."""
+
+    def items(sets: Any) -> Sets | None:
+        return None if sets is None else Sets.from_json(sets)
+
+    match content:
+        case {"family": "itemsets", "sets": sets}:
+            return Itemsets(Sets.from_json(sets))
+        case {"family": "all itemsets", "m": m, "linkable": linkable}:
+            return AllItemsets(m, items(linkable))
+        case {"family": "coherence", "p": p, "h": h, "private": private, "linkable": linkable}:
+            return Coherence(p, items(private), Fraction(h), items(linkable))
+        case {"family": "pgen"}:
+            return Pgen()
+    raise PolicyError(f"{content!r} does not say what family it is")

@@ -10,112 +10,46 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from overcoat.data.io.text import read_lines, read_text, split_fields
-from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, PolicyError, Problem
+from overcoat.policy.binding import Domain, ItemSet, Lint
 
-__all__ = ["Domain", "ItemSet", "Lint", "Sets"]
+__all__ = ["Sets"]
 
 # Looking for near matches takes a while; a file with more strangers is not a matter of typos.
 _NEAR_MATCHES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSet:
-    """One set of items, with its name and where it was written."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Sets:
+    """Sets of items, as written; immutable.
 
-    items: tuple[str, ...]
-    name: str | None = None
-    file: str | None = None
-    line: int | None = None
-
-    def __str__(self) -> str:
-        """Render as the user would recognise it."""
-        inside = "{" + ", ".join(self.items) + "}"
-        return f"{self.name} = {inside}" if self.name else inside
-
-
-@dataclass
-class Lint:
-    """Everything found in the policy: errors stop the work, notes are told."""
-
-    errors: list[Problem] = field(default_factory=list)
-    notes: list[Problem] = field(default_factory=list)
-
-    def error(self, message: str, where: ItemSet | None = None) -> None:
-        """Record something that must be mended."""
-        self.errors.append(_problem(message, where))
-
-    def note(self, message: str, where: ItemSet | None = None) -> None:
-        """Record something worth knowing."""
-        self.notes.append(_problem(message, where))
-
-    def raise_errors(self) -> None:
-        """Raise all errors at once, if there are any."""
-        if self.errors:
-            raise PolicyError(dict.fromkeys(self.errors))
-
-
-@dataclass(frozen=True)
-class Domain:
-    """What a policy is read against.
+    Two are equal when they say the same, wherever they were written.
 
     Attributes
     ----------
-    vocabulary : the items that occur
-    longest : size of the largest transaction
-    sep : how the data splits items: a separator, None for white space, "" when the data has none
-        of its own (tables, Python objects)
-    known : further items that may be named although they do not occur
-    ignore_unknown : any item may be named although it does not occur
-    """
-
-    vocabulary: Vocabulary
-    longest: int
-    sep: str | None = ""
-    known: Container[str] = ()
-    ignore_unknown: bool = False
-
-    @classmethod
-    def of(
-        cls, data: Transactions, known: Container[str] = (), ignore_unknown: bool = False
-    ) -> Domain:
-        """Return the domain of some data."""
-        return cls(
-            data.vocabulary,
-            int(data.lengths.max(initial=0)),
-            data.layout.sep if data.layout and data.layout.format == "basket" else "",
-            known,
-            ignore_unknown,
-        )
-
-
-class Sets:
-    """Sets of items, as written.
+    entries : sets whose items are known
+    lines : lines of a file that are read once the domain is known, with their numbers
+    file : where they were written
+    sep : what splits the items of a line; None is white space; "" is that of the data
 
     >>> domain = Domain(Vocabulary(["a", "b"]), 2)
     >>> [str(s) for s in Sets.of([["a", "b"]]).resolve(domain, Lint())]
     ['{a, b}']
+    >>> Sets.of([["a", "b"]]) == Sets.of([{"b", "a"}])
+    True
     """
 
-    def __init__(
-        self,
-        entries: Sequence[ItemSet] = (),
-        lines: Sequence[tuple[int, str]] = (),
-        *,
-        file: str | None = None,
-        sep: str | None = "",
-    ) -> None:
-        self._entries = tuple(entries)
-        self._lines = tuple(lines)
-        self.file = file
-        self._sep = sep
+    entries: tuple[ItemSet, ...] = ()
+    lines: tuple[tuple[int, str], ...] = ()
+    file: str | None = None
+    sep: str | None = ""
 
     @classmethod
     def of(cls, sets: Any, *, file: str | None = None, line: int | None = None) -> Sets:
@@ -139,7 +73,7 @@ class Sets:
                 problems.extend(error.problems)
         if problems:
             raise PolicyError(problems)
-        return cls(entries, file=file)
+        return cls(tuple(entries), file=file)
 
     @classmethod
     def read(cls, path: str | Path, *, sep: str | None = "") -> Sets:
@@ -166,10 +100,44 @@ class Sets:
         lines = read_lines(path, error=PolicyError)
         if not lines:
             raise PolicyError("the file names no set", file, 1)
-        return cls(lines=lines, file=file, sep=sep)
+        return cls(lines=tuple(lines), file=file, sep=sep)
+
+    @classmethod
+    def from_json(cls, content: Any) -> Sets:
+        """Build from what `to_json` returned."""
+        match content:
+            case {"lines": list() as lines, "sep": sep}:
+                return cls(lines=tuple(enumerate(map(str, lines), 1)), sep=sep)
+            case list():
+                return cls._entered(((one["name"], one["items"], None) for one in content), None)
+        raise PolicyError(f"{content!r} does not say what sets there are")
+
+    def to_json(self) -> Any:
+        """Return the sets as plain values, the same for whatever says the same.
+
+        >>> Sets.of({"diabetes": ["250.02", "250.00"]}).to_json()
+        [{'name': 'diabetes', 'items': ['250.00', '250.02']}]
+        """
+        if self.lines:
+            return {"lines": [text for _, text in self.lines], "sep": self.sep}
+        return [{"name": one.name, "items": sorted(set(one.items))} for one in self.entries]
+
+    def _key(self) -> Any:
+        if self.lines:
+            return tuple(text for _, text in self.lines), self.sep
+        return tuple((one.name, tuple(sorted(set(one.items)))) for one in self.entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sets) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def __len__(self) -> int:
-        return len(self._entries) + len(self._lines)
+        return len(self.entries) + len(self.lines)
+
+    def __repr__(self) -> str:
+        return f"Sets({len(self)} set{'s' * (len(self) != 1)})"
 
     def resolve(self, domain: Domain, lint: Lint) -> list[ItemSet]:
         """Return the sets with the items that occur, recording every problem in `lint`.
@@ -177,9 +145,9 @@ class Sets:
         An item that does not occur is an error, with near matches, unless `domain` lets it pass;
         then it drops out: nobody can be found by what nobody has.
         """
-        sep = domain.sep if self._sep == "" else self._sep
-        written = [(entry, "") for entry in self._entries]
-        for number, text in self._lines:
+        sep = domain.sep if self.sep == "" else self.sep
+        written = [(entry, "") for entry in self.entries]
+        for number, text in self.lines:
             try:
                 entry = _parse(text, sep, domain.vocabulary, self.file, number)
                 written.append((entry, _about_colons(entry)))
@@ -188,15 +156,13 @@ class Sets:
         return [_check(entry, domain, lint, about_colons=hint) for entry, hint in written]
 
 
-def _problem(message: str, where: ItemSet | None) -> Problem:
-    return Problem(message, where.file if where else None, where.line if where else None)
-
-
 def _entry(name: Any, items: Any, file: str | None, line: int | None) -> ItemSet:
     inside = "" if name is None else f"in set {name!r}, "
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise PolicyError(f"{inside}{items!r} is not a set of items", file, line)
     labels = tuple(items)
+    if isinstance(items, Set):  # which Python hands out in no order
+        labels = tuple(sorted(labels, key=lambda label: (not isinstance(label, str), str(label))))
     wrong = [label for label in labels if not isinstance(label, str)]
     if wrong:
         raise PolicyError(

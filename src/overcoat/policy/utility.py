@@ -9,8 +9,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.errors import PolicyError
-from overcoat.policy.sets import Domain, ItemSet, Lint, Sets
+from overcoat.checks import check_choice
+from overcoat.policy.binding import Domain, ItemSet, Lint
+from overcoat.policy.sets import Sets
 
 __all__ = ["BoundUtility", "NamedBlock", "Rest", "Utility"]
 
@@ -42,6 +43,7 @@ class BoundUtility:
     rest: Rest
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Utility:
     """The sets of items that may be merged, and what becomes of the rest.
 
@@ -55,11 +57,21 @@ class Utility:
     Utility(1 set, rest='intact')
     """
 
+    sets: Sets
+    rest: Rest
+
     def __init__(self, sets: Any = (), *, rest: Rest = "together") -> None:
-        if rest not in get_args(Rest):
-            raise PolicyError(f"rest must be together or intact, not {rest!r}")
-        self.sets = Sets.of(sets)
-        self.rest: Rest = rest
+        object.__setattr__(self, "rest", check_choice("rest", rest, get_args(Rest)))
+        object.__setattr__(self, "sets", Sets.of(sets))
+
+    @classmethod
+    def of(cls, given: Any) -> Utility:
+        """Take a utility, a file of one, sets of items, or nothing."""
+        if isinstance(given, Utility):
+            return given
+        if isinstance(given, (str, Path)):
+            return cls.read(given)
+        return cls(() if given is None else given)
 
     @classmethod
     def read(cls, path: str | Path, *, rest: Rest = "together", sep: str | None = "") -> Utility:
@@ -88,6 +100,15 @@ class Utility:
         if self.rest == "intact":
             block_of[left] += np.arange(int(left.sum()), dtype=np.int32)
         return BoundUtility(block_of, tuple(named), self.rest)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sets and the rest as plain values."""
+        return {"sets": self.sets.to_json(), "rest": self.rest}
+
+    @classmethod
+    def from_json(cls, content: Any) -> Utility:
+        """Build from what `to_json` returned."""
+        return cls(Sets.from_json(content["sets"]), rest=content["rest"])
 
     def __repr__(self) -> str:
         n = len(self.sets)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +121,27 @@ class Distances:
         if problems:
             raise PolicyError(problems)
         return cls(pairs, default=default, file=str(path))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as plain values, each pair once, exactly as it is compared."""
+        pairs = {tuple(sorted(pair)): value for pair, value in self.pairs.items()}
+        return {
+            "distances": [[*pair, pairs[pair]] for pair in sorted(pairs)],
+            "default": self._default,
+            "of": RESOLUTION,
+        }
+
+    @classmethod
+    def from_json(cls, content: Any) -> Distances:
+        """Build from what `to_json` returned."""
+        pairs = {(a, b): value / RESOLUTION for a, b, value in content["distances"]}
+        return cls(pairs, default=content["default"] / RESOLUTION)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Distances) and self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((len(self.pairs), self._default))
 
     def __repr__(self) -> str:
         return f"Distances({len(self.pairs)} pairs, default={self.default})"

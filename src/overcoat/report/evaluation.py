@@ -152,7 +152,7 @@ def _errors(answers: Answers) -> str:
 
 def _pattern_lines(patterns: Patterns) -> list[tuple[str, str]]:
     frequent = f"held by at least {count_of(patterns.min_count, 'transaction')}"
-    confident = f"of at least {100 * patterns.min_confidence:g} % confidence"
+    confident = f"of at least {patterns.min_confidence:g} % confidence"
     lines = [
         ("itemsets", _survivors(patterns.itemsets, f"itemsets {frequent}")),
         ("rules", _survivors(patterns.rules, f"rules {confident}")),

@@ -9,14 +9,26 @@ from typing import Any
 
 from overcoat._version import __version__
 from overcoat.data.memory import peak_memory_mb
-from overcoat.errors import InfeasibleError, InputError, OvercoatError, VerificationError
+from overcoat.errors import (
+    InfeasibleError,
+    InputError,
+    OvercoatError,
+    Problem,
+    VerificationError,
+)
 from overcoat.evaluation import Evaluation
 from overcoat.measures.counts import NamedCount
 from overcoat.measures.patterns import Survival
-from overcoat.release import Result
+from overcoat.release.result import Result
 from overcoat.verification import Verdict
 
-__all__ = ["error_to_json", "evaluation_to_json", "result_to_json", "verdict_to_json"]
+__all__ = [
+    "error_to_json",
+    "evaluation_to_json",
+    "failure_to_json",
+    "result_to_json",
+    "verdict_to_json",
+]
 
 
 def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
@@ -25,7 +37,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
     merged = mapping.merged
     return {
         "overcoat": __version__,
-        "algorithm": policy.algorithm,
+        "algorithm": None if result.method is None else result.method.name,
         "k": policy.k,
         "max_suppressed": policy.max_suppressed,
         "n_transactions": result.data.n_transactions,
@@ -74,21 +86,35 @@ def verdict_to_json(verdict: Verdict, **more: Any) -> dict[str, Any]:
     }
 
 
-def error_to_json(error: OvercoatError) -> dict[str, Any]:
-    """Return what any command prints with `--json` when it fails."""
-    content: dict[str, Any] = {
+def failure_to_json(
+    kind: str, message: str, exit_code: int, problems: Iterable[Problem] = (), **more: Any
+) -> dict[str, Any]:
+    """Return what any command prints with `--json` when it fails: always the same shape."""
+    told = list(problems) or [Problem(message)]
+    return {
         "overcoat": __version__,
-        "error": str(error),
-        "exit_code": error.exit_code,
+        "error": {
+            "kind": kind,
+            "message": message,
+            "problems": [
+                {"message": problem.message, "file": problem.file, "line": problem.line}
+                for problem in told
+            ],
+        },
+        "exit_code": exit_code,
+        **more,
     }
+
+
+def error_to_json(error: OvercoatError) -> dict[str, Any]:
+    """Return what a command prints with `--json` when Overcoat refused something."""
+    problems: Iterable[Problem] = ()
+    more: dict[str, Any] = {}
     match error:
         case InputError():
-            content["problems"] = [
-                {"message": problem.message, "file": problem.file, "line": problem.line}
-                for problem in error.problems
-            ]
+            problems = error.problems
         case InfeasibleError():
-            content |= {
+            more = {
                 "verified": False,
                 "max_suppressed": error.max_suppressed,
                 "needed_percent": error.needed_percent,
@@ -96,8 +122,9 @@ def error_to_json(error: OvercoatError) -> dict[str, Any]:
                 "unmet": [list(items) for items in error.unmet],
             }
         case VerificationError(verdict=Verdict() as verdict):
-            content |= verdict_to_json(verdict)
-    return content
+            problems = [Problem(violation.message) for violation in verdict.violations]
+            more = verdict_to_json(verdict)
+    return failure_to_json(error.kind, str(error), error.exit_code, problems, **more)
 
 
 def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
@@ -115,6 +142,9 @@ def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
         "mean_group": changes.mean_group,
         "log2_ul": _finite(evaluation.loss.log2_ul),
         "ncp": evaluation.ncp,
+        "flat_ncp": evaluation.flat_ncp,
+        "expected_error": None if evaluation.expected is None else asdict(evaluation.expected),
+        "own": evaluation.own,
         "named_sets": _named_sets(evaluation.counts),
         "queries": [
             {

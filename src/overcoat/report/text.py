@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from overcoat.measures.counts import NamedCount
 from overcoat.policy.privacy import BoundCoherence
-from overcoat.release import Result
+from overcoat.release.result import Result
 from overcoat.verification import Verdict
 
 __all__ = ["count_of", "exact_counts", "listed", "summarize", "verdict_lines"]
@@ -19,7 +19,7 @@ def summarize(result: Result, *, released: str | None = None, mapping: str | Non
     """Return what happened, in a few lines.
 
     >>> from overcoat.policy.privacy import AllItemsets
-    >>> from overcoat.release import anonymize
+    >>> from overcoat.release.public import anonymize
     >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
     >>> result = anonymize(rows, 2, AllItemsets(2))
     >>> print(summarize(result))

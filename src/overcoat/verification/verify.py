@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -349,7 +348,7 @@ def _check_suppression(
     """At most s percent of the domain is suppressed; return how many items are."""
     kept = {item for members in mapping.members for item in members}
     gone = tuple(item for item in data.vocabulary if item not in kept)
-    if 100 * len(gone) > Fraction(str(policy.max_suppressed)) * data.n_items:
+    if 100 * len(gone) > policy.percent * data.n_items:
         percent = 100 * len(gone) / data.n_items
         findings.say(
             "suppression",

@@ -1,0 +1,69 @@
+"""What a method is: a value that finds a partition of the items for some data and a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import Field, fields, is_dataclass
+from typing import Any, ClassVar
+
+from overcoat.algorithms.outcome import Outcome
+from overcoat.context import QUIET, Stage
+from overcoat.data.transactions import Transactions
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import BoundCoherence
+
+__all__ = ["Method"]
+
+
+class Method:
+    """How a mapping is found: the one thing to subclass for a method of your own.
+
+    A method is a frozen value: its parameters, and nothing that changes. It sees codes, never
+    labels. Whatever it finds is verified like everything else before it can be published.
+
+    Attributes
+    ----------
+    name : what it is called in options, reports and plots
+    limits_private : whether it can also limit how many of those who match share a private item
+    advice : what may help when it takes more suppression than allowed
+    """
+
+    name: ClassVar[str] = ""
+    limits_private: ClassVar[bool] = False
+    advice: ClassVar[str] = "a larger s, a smaller k, or other utility sets may help"
+
+    @property
+    def title(self) -> str:
+        """The name, and the parameters that are not at their defaults."""
+        parameters: tuple[Field[Any], ...] = fields(self) if is_dataclass(self) else ()
+        said = [
+            f"{one.name}={value!r}"
+            for one in parameters
+            if (value := getattr(self, one.name)) != one.default
+        ]
+        return f"{self.name}({', '.join(said)})" if said else self.name
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """Return a partition of the items that meets the policy, and how it was found.
+
+        Parameters
+        ----------
+        data, policy : IN
+        stage : to be called now and then with the number of steps done; it may end the work
+        """
+        raise TypeError(f"{type(self).__name__} does not say how it finds a mapping: write `find`")
+
+    def own_problems(self, policy: BoundPolicy) -> Iterable[str]:
+        """Say what else of a policy this method cannot honour."""
+        return ()
+
+    def problems(self, policy: BoundPolicy) -> Iterator[str]:
+        """Say what of a policy the method cannot honour: before it starts, not after."""
+        for family in policy.families:
+            limited = isinstance(family, BoundCoherence) and family.limits_private
+            if limited and not self.limits_private:
+                yield (
+                    f"{self.name} cannot limit how many of those who match share a private item "
+                    "(h below 100); greedy can"
+                )
+        yield from self.own_problems(policy)

@@ -1,0 +1,112 @@
+"""The methods that come with Overcoat, as values, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from overcoat.algorithms.apriori import apriori, apriori_problems
+from overcoat.algorithms.coat import coat
+from overcoat.algorithms.greedy import greedy, greedy_problems
+from overcoat.algorithms.method import Method
+from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.pcta import pcta
+from overcoat.context import QUIET, Stage
+from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
+from overcoat.policy.policy import BoundPolicy
+
+__all__ = ["Apriori", "Coat", "Greedy", "Pcta", "methods", "take_method"]
+
+
+@dataclass(frozen=True)
+class Coat(Method):
+    """COAT: repairs one constraint after the other, merging where that costs least."""
+
+    name: ClassVar[str] = "coat"
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """See `overcoat.algorithms.coat`."""
+        return coat(data, policy, stage)
+
+
+@dataclass(frozen=True)
+class Pcta(Method):
+    """PCTA: like COAT, but merges the group of a constraint that it is cheapest to merge."""
+
+    name: ClassVar[str] = "pcta"
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """See `overcoat.algorithms.pcta`."""
+        return pcta(data, policy, stage)
+
+
+@dataclass(frozen=True)
+class Apriori(Method):
+    """Apriori: k^m-anonymity by merging whole subtrees of a hierarchy."""
+
+    name: ClassVar[str] = "apriori"
+    advice: ClassVar[str] = (
+        "apriori suppresses all linkable items when fewer than k people have any: a larger s, a "
+        "smaller k, or more linkable items may help"
+    )
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """See `overcoat.algorithms.apriori`."""
+        return apriori(data, policy, stage)
+
+    def own_problems(self, policy: BoundPolicy) -> Iterable[str]:
+        """See `apriori_problems`."""
+        return apriori_problems(policy)
+
+
+@dataclass(frozen=True)
+class Greedy(Method):
+    """Greedy: (h,k,p)-coherence by suppression."""
+
+    name: ClassVar[str] = "greedy"
+    limits_private: ClassVar[bool] = True
+    advice: ClassVar[str] = (
+        "greedy only suppresses: a larger s (100 allows anything), a smaller k or p (--km), fewer "
+        "public items, or a method that merges, such as coat, may help"
+    )
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """See `overcoat.algorithms.greedy`."""
+        return greedy(data, policy, stage)
+
+    def own_problems(self, policy: BoundPolicy) -> Iterable[str]:
+        """See `greedy_problems`."""
+        return greedy_problems(policy)
+
+
+def methods() -> dict[str, type[Method]]:
+    """Return the methods that come with Overcoat, by name.
+
+    >>> list(methods())
+    ['apriori', 'coat', 'greedy', 'pcta']
+    """
+    return {method.name: method for method in (Apriori, Coat, Greedy, Pcta)}
+
+
+def take_method(given: Any) -> Method:
+    """Take a method, the name of one, or None for COAT.
+
+    >>> take_method("pcta")
+    Pcta()
+    """
+    if given is None:
+        return Coat()
+    if isinstance(given, Method):
+        if not given.name:
+            raise PolicyError(f"{type(given).__name__} needs a name: set it in the class")
+        return given
+    if isinstance(given, str):
+        if given in methods():
+            return methods()[given]()
+        raise PolicyError(f"there is no algorithm {given!r}; there is {', '.join(methods())}")
+    hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
+    raise PolicyError(
+        f"{given!r} is not a method: take one of oc.methods(), or subclass Method{hint}"
+    )

@@ -1,0 +1,402 @@
+"""One layer between the surfaces (the command, a page, a notebook) and the library.
+
+Each function here goes all the way: it reads what the user names, states the policy, chooses the
+method, does the work under a context, and writes what was asked for, all or nothing. A surface
+parses what people say and renders what comes back; it composes nothing itself.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping as Abstract
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overcoat.algorithms import Method, methods, take_method
+from overcoat.context import Context
+from overcoat.data.io import Staging, read, send
+from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError, PolicyError, Problem
+from overcoat.evaluation import Evaluation
+from overcoat.evaluation import evaluate as measure
+from overcoat.mapping import Mapping
+from overcoat.measures.queries import Workload, draw_workloads
+from overcoat.policy.config import read_settings, state_policy
+from overcoat.policy.pgen import write_pgen
+from overcoat.policy.policy import Policy
+from overcoat.release.given import take_release
+from overcoat.release.result import Result
+from overcoat.release.sinks import sink_for
+from overcoat.release.walk import find_release, make_release
+from overcoat.report.evaluation import query_table
+from overcoat.verification import Verdict
+from overcoat.verification import verify as check
+
+if TYPE_CHECKING:
+    from overcoat.comparison.compare import Comparison
+
+__all__ = [
+    "Checked",
+    "Compared",
+    "Input",
+    "Outputs",
+    "Questions",
+    "Statement",
+    "anonymize",
+    "compare",
+    "evaluate",
+    "pgen",
+    "verify",
+]
+
+
+@dataclass(frozen=True)
+class Input:
+    """Data as a user names them: a file, and how it is to be read."""
+
+    source: str
+    id: str | None = None
+    item: str | None = None
+    items: str | None = None
+    sep: str | None = None
+    header: bool = False
+
+    def read(self, *, keep_order: bool = False) -> Transactions:
+        """Read the transactions."""
+        return read(
+            self.source,
+            id=self.id,
+            item=self.item,
+            items=self.items,
+            sep=self.sep,
+            header=self.header,
+            keep_order=keep_order,
+        )
+
+    @property
+    def set_sep(self) -> str | None:
+        """What splits the items of a set file: as the user says, or "", as in the data."""
+        return "" if self.sep is None else self.sep
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a user states: a policy, and the method if one was named."""
+
+    policy: Policy
+    method: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        settings: Abstract[str, Any],
+        file: str | None = None,
+        *,
+        sep: str | None = "",
+        privacy: bool = True,
+    ) -> Statement:
+        """Join a policy file and settings; the settings win.
+
+        Parameters
+        ----------
+        settings : values by the keys of `policy.toml`, None where nothing was said
+        file : the policy file
+        sep : how set files split items; "" as in the data
+        privacy : whether the policy has to protect something; measures do without
+        """
+        stated = {} if file is None else read_settings(file)
+        stated |= {key: value for key, value in settings.items() if value is not None}
+        method = stated.pop("algorithm", None)
+        files = [] if file is None else [file]
+        policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
+        return cls(policy, method)
+
+    def bind_method(self) -> tuple[Policy, Method]:
+        """Return the policy and the method; an unknown name is a problem of the policy."""
+        try:
+            return self.policy, take_method(self.method)
+        except PolicyError as error:
+            return self.policy.with_problems(error.problems), take_method(None)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where a release goes, and what goes with it."""
+
+    released: str
+    mapping: str | None = None
+    to: str | None = None
+    keep_order: bool = False
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The queries by which a release is measured: drawn, or a user's own."""
+
+    file: str | None = None
+    sizes: Sequence[int] | None = None
+    number: int = 1000
+    seed: int = 0
+    among: str = "all"
+    by: Any = "items"
+
+    @property
+    def draws(self) -> bool:
+        """Whether any are to be drawn."""
+        return self.file is None or self.sizes is not None
+
+    def read(self, data: Transactions, sep: str | None, known: Iterable[str]) -> list[Workload]:
+        """Read the user's own."""
+        if self.file is None:
+            return []
+        return [Workload.read(self.file, data, sep=sep, known=known)]
+
+
+def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
+    """Find out before the work, not after it, that an output cannot be written."""
+    there = [os.stat(path) for path in inputs if path is not None and os.path.exists(path)]
+    with Staging() as staging:  # leaves nothing behind
+        for output in outputs:
+            if output is None or output == "-":
+                continue
+            target = os.path.realpath(output)  # where it will be written
+            if os.path.exists(target) and any(
+                os.path.samestat(os.stat(target), other) for other in there
+            ):
+                raise DataError("is an input; name another file for the output", output)
+            staging.stage(output)
+
+
+# -- making a release ---------------------------------------------------------------------------
+
+
+def anonymize(
+    data: Input,
+    statement: Statement,
+    outputs: Outputs,
+    *,
+    use: str | None = None,
+    context: Context,
+    report: Callable[[Result], None] = lambda result: None,
+) -> Result:
+    """Find a mapping, or take the one of the file `use`, and publish the release.
+
+    `report` is called when all is checked, before any file gets its name: should it fail, nothing
+    is published.
+    """
+    began = time.perf_counter()
+    seconds: dict[str, float] = {}
+    policy, method = statement.bind_method()
+    check_outputs([data.source, use, *policy.files], [outputs.released, outputs.mapping])
+    known = None if use is None else Mapping.read(use)
+    with context.stage("read", seconds):
+        transactions = data.read(keep_order=outputs.keep_order)
+    sink = sink_for(outputs.released)
+    sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    with context.stage("policy", seconds):
+        bound = (policy if known is None else policy.knowing(known)).bind(transactions)
+    if known is None:
+        result = find_release(transactions, bound, method, context=context, seconds=seconds)
+    else:
+        result = make_release(transactions, bound, known, context, seconds)
+    writing = time.perf_counter()
+
+    def told() -> None:
+        now = time.perf_counter()
+        seconds.update(write=now - writing, total=now - began)
+        report(result)
+
+    result.write(
+        sink,
+        mapping=outputs.mapping,
+        to=outputs.to,
+        keep_order=outputs.keep_order,
+        report=told,
+        context=context,
+    )
+    return result
+
+
+# -- checking and measuring one -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A verdict, the k it is about, and notes on the policy."""
+
+    verdict: Verdict
+    k: int
+    notes: tuple[Problem, ...]
+
+
+def verify(
+    data: Input,
+    released: str,
+    mapping: str,
+    statement: Statement,
+    *,
+    to: str | None = None,
+    context: Context,
+) -> Checked:
+    """Check a release against the original, its mapping and the policy."""
+    known = Mapping.read(mapping)
+    with context.stage("read"):
+        original = data.read()
+        copy = take_release(released, original, to)
+    with context.stage("policy"):
+        bound = statement.policy.knowing(known).bind(original)
+    with context.stage("verify"):
+        verdict = check(original, copy, known, bound)
+    notes = bound.notes
+    if known.release is not None and known.release != copy.content_digest:
+        notes = (*notes, Problem("was written with another release than this one", mapping))
+    return Checked(verdict, bound.k, notes)
+
+
+def evaluate(
+    data: Input,
+    released: str,
+    mapping: str,
+    statement: Statement,
+    questions: Questions,
+    *,
+    to: str | None = None,
+    output: str | None = None,
+    context: Context,
+    report: Callable[[Evaluation], None] = lambda evaluation: None,
+    **options: Any,
+) -> Evaluation:
+    """Measure what a release costs; `output` gets every query with its answer.
+
+    `options` are those of `overcoat.evaluate`; `report` as for `anonymize`.
+    """
+    policy = statement.policy
+    check_outputs([data.source, released, mapping, questions.file, *policy.files], [output])
+    known = Mapping.read(mapping)
+    with context.stage("read"):
+        original = data.read()
+        copy = take_release(released, original, to)
+    with context.stage("queries"):
+        workloads = questions.read(original, data.set_sep, policy.known.union(known))
+        if questions.draws:
+            among = known.generalized if questions.among == "generalized" else None
+            sizes, drawn = questions.sizes, (questions.number, questions.seed)
+            workloads += draw_workloads(original, sizes, *drawn, among, questions.by)
+    evaluation = measure(
+        *(original, copy, known), policy=policy, workloads=workloads, context=context, **options
+    )
+    with Staging() as staging:
+        table = query_table(evaluation).encode() if output is not None else b""
+        if output is not None and output != "-":
+            staging.stage(output).write_bytes(table)
+        report(evaluation)
+        if output == "-":
+            send(table)
+        staging.commit()
+    return evaluation
+
+
+# -- comparing several --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison, the files it was written to, and notes."""
+
+    comparison: Comparison
+    files: tuple[Path, ...]
+    notes: tuple[Problem, ...]
+
+
+def compare(
+    data: Input,
+    statements: Abstract[str, Statement],
+    sweeps: Abstract[str, Sequence[Any]],
+    algorithms: Sequence[str],
+    questions: Questions,
+    folder: Path,
+    *,
+    context: Context,
+    report: Callable[[Comparison, Sequence[Path]], None] = lambda comparison, files: None,
+) -> Compared:
+    """Run methods and policies side by side and write what they cost into a folder.
+
+    Parameters
+    ----------
+    statements : policies by name; a single one has the name ""
+    sweeps : values to try, see `overcoat.vary`
+    algorithms : the methods; if none is named, those of COAT, PCTA and Apriori that can take all
+        policies, unless a policy file names one
+    """
+    from overcoat.comparison.compare import compare as run_field
+    from overcoat.comparison.page import FIGURES
+    from overcoat.comparison.runs import make_folder
+
+    policies = {name: statement.policy for name, statement in statements.items()}
+    with context.stage("read"):
+        transactions = data.read()
+    settings = _settings(statements, sweeps, algorithms, transactions)
+    known = {item for policy in policies.values() for item in policy.known}
+    own = dict(zip(["own"], questions.read(transactions, data.set_sep, known), strict=False))
+    make_folder(folder)
+    files = [file for policy in policies.values() for file in policy.files]
+    targets = ["results.csv", "results.parquet", "index.html", *FIGURES]
+    check_outputs([data.source, questions.file, *files], [str(folder / name) for name in targets])
+    found = run_field(
+        transactions,
+        settings,
+        q=questions.sizes if questions.draws else [],
+        n_queries=questions.number,
+        seed=questions.seed,
+        among=questions.among,  # type: ignore[arg-type]
+        by=questions.by,
+        workloads=own,
+        folder=folder / "runs",
+        context=context,
+    )
+    context.start("write")
+    title = f"Comparison on {Path(data.source).name}"
+    written = found.write(folder, title=title, report=lambda files: report(found, files))
+    notes = [note for run in found.runs for note in run.policy.notes]
+    notes += [note for workload in own.values() for note in workload.notes]
+    return Compared(found, tuple(written), tuple(dict.fromkeys(notes)))
+
+
+def _settings(
+    statements: Abstract[str, Statement],
+    sweeps: Abstract[str, Sequence[Any]],
+    algorithms: Sequence[str],
+    data: Transactions,
+) -> list[Any]:
+    from overcoat.comparison.settings import vary
+
+    chosen = list(dict.fromkeys(algorithms))
+    named = {name: statement.method for name, statement in statements.items()}
+    if not chosen and not any(method for method in named.values()):
+        bound = [statement.policy.bind(data) for statement in statements.values()]
+        chosen = [
+            name
+            for name in ("coat", "pcta", "apriori")
+            if not any(True for one in bound for _ in methods()[name]().problems(one))
+        ]
+    axes = dict(sweeps)
+    settings = []
+    for name, statement in statements.items():
+        policies: Any = {name: statement.policy} if name else statement.policy
+        settings += vary(policies, **axes, algorithm=chosen or [named[name] or "coat"])
+    return settings
+
+
+# -- and a file of constraints ------------------------------------------------------------------
+
+
+def pgen(data: Input, k: int, output: str, *, context: Context) -> tuple[Transactions, int]:
+    """Write the itemsets that protect every part of every transaction; return how many."""
+    check_outputs([data.source], [output])
+    with context.stage("read"):
+        transactions = data.read()
+    with context.stage("policy"):
+        return transactions, write_pgen(transactions, k, output)

@@ -1,0 +1,97 @@
+"""What a policy is read against, and what is found on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from overcoat.data.transactions import Transactions
+from overcoat.data.vocabulary import Vocabulary
+from overcoat.errors import InputError, PolicyError, Problem
+
+__all__ = ["Domain", "ItemSet", "Lint"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSet:
+    """One set of items, with its name and where it was written."""
+
+    items: tuple[str, ...]
+    name: str | None = None
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """Render as the user would recognise it."""
+        inside = "{" + ", ".join(self.items) + "}"
+        return f"{self.name} = {inside}" if self.name else inside
+
+
+@dataclass
+class Lint:
+    """Everything found in the policy: errors stop the work, notes are told."""
+
+    errors: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    def error(self, message: str, where: ItemSet | None = None) -> None:
+        """Record something that must be mended."""
+        self.errors.append(_problem(message, where))
+
+    def note(self, message: str, where: ItemSet | None = None) -> None:
+        """Record something worth knowing."""
+        self.notes.append(_problem(message, where))
+
+    def attempt(self, action: Callable[[], T], otherwise: T) -> T:
+        """Do something; record what is wrong with what the user gave, and go on without it."""
+        try:
+            return action()
+        except InputError as error:
+            self.errors.extend(error.problems)
+            return otherwise
+
+    def raise_errors(self) -> None:
+        """Raise all errors at once, if there are any."""
+        if self.errors:
+            raise PolicyError(dict.fromkeys(self.errors))
+
+
+@dataclass(frozen=True)
+class Domain:
+    """What a policy is read against.
+
+    Attributes
+    ----------
+    vocabulary : the items that occur
+    longest : size of the largest transaction
+    sep : how the data splits items: a separator, None for white space, "" when the data has none
+        of its own (tables, Python objects)
+    known : further items that may be named although they do not occur
+    ignore_unknown : any item may be named although it does not occur
+    """
+
+    vocabulary: Vocabulary
+    longest: int
+    sep: str | None = ""
+    known: Container[str] = ()
+    ignore_unknown: bool = False
+
+    @classmethod
+    def of(
+        cls, data: Transactions, known: Container[str] = (), ignore_unknown: bool = False
+    ) -> Domain:
+        """Return the domain of some data."""
+        return cls(
+            data.vocabulary,
+            int(data.lengths.max(initial=0)),
+            data.layout.sep if data.layout and data.layout.format == "basket" else "",
+            known,
+            ignore_unknown,
+        )
+
+
+def _problem(message: str, where: ItemSet | None) -> Problem:
+    return Problem(message, where.file if where else None, where.line if where else None)

@@ -1,0 +1,95 @@
+"""What users hand in, as values: one way for every function.
+
+Data are `Transactions` or anything `read` takes. A `Result` is taken for whatever part of it is
+asked for. Paths are taken for mappings and policies.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping as Abstract
+from pathlib import Path
+from typing import Any
+
+from overcoat.algorithms import Method, take_method
+from overcoat.context import Context
+from overcoat.data.io import output_layout, read, read_as
+from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError, MappingError, PolicyError
+from overcoat.mapping import Mapping
+from overcoat.policy.config import read_policy, read_settings
+from overcoat.policy.policy import BoundPolicy, Policy
+from overcoat.release.result import Result
+
+__all__ = [
+    "method_of",
+    "take_context",
+    "take_data",
+    "take_mapping",
+    "take_policy",
+    "take_release",
+]
+
+
+def take_data(given: Any, options: dict[str, Any] | None = None) -> Transactions:
+    """Take the original: transactions, a result, or anything `read` takes with its options."""
+    if isinstance(given, Result):
+        given = given.data
+    if isinstance(given, Transactions):
+        if options:
+            raise TypeError(f"unexpected options: {', '.join(options)}")
+        return given
+    return read(given, **(options or {}))
+
+
+def take_release(given: Any, data: Transactions, to: str | None = None) -> Transactions:
+    """Take a release of some data; a file has the layout of the input unless its name says else."""
+    if isinstance(given, Result):
+        return given.released
+    if isinstance(given, (str, os.PathLike)):
+        return read_as(given, output_layout(given, data.layout, to))
+    if given is None:
+        raise DataError("the release is missing: give it, or the Result that has it")
+    return read(given)
+
+
+def take_mapping(given: Any) -> Mapping:
+    """Take a mapping, a file of one, a result, or a plain dict from items to labels."""
+    if isinstance(given, Mapping):
+        return given
+    if isinstance(given, Result):
+        return given.mapping
+    if isinstance(given, (str, os.PathLike)):
+        return Mapping.read(Path(given))
+    if isinstance(given, Abstract):
+        return Mapping.from_labels(given)
+    raise MappingError(f"a mapping is a Mapping, a file, a Result or a dict, not {given!r}")
+
+
+def take_policy(given: Any) -> Policy:
+    """Take a policy, a file of one, or that of a result."""
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, Result):
+        given = given.policy
+    if isinstance(given, BoundPolicy):
+        return given.stated
+    if isinstance(given, (str, os.PathLike)):
+        return read_policy(Path(given))
+    raise PolicyError(f"a policy is a Policy, a file or a Result, not {given!r}")
+
+
+def method_of(policy: Any, method: Any) -> Method:
+    """Return the method that was asked for, else the one that a policy file names, else COAT."""
+    if method is None and isinstance(policy, (str, os.PathLike)):
+        method = read_settings(Path(policy)).get("algorithm")
+    return take_method(method)
+
+
+def take_context(given: Context | None) -> Context:
+    """Take a context, or the plain one."""
+    if given is None:
+        return Context()
+    if isinstance(given, Context):
+        return given
+    raise PolicyError(f"a context is a Context, not {given!r}")

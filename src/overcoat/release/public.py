@@ -1,0 +1,178 @@
+"""What users call to make a release, to use a mapping again, and to check a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from overcoat.algorithms import Method, take_method
+from overcoat.context import Context
+from overcoat.errors import PolicyError
+from overcoat.mapping import Mapping
+from overcoat.policy.hierarchy import AnyHierarchy
+from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
+from overcoat.policy.privacy import Family
+from overcoat.policy.utility import Utility
+from overcoat.release.given import (
+    method_of,
+    take_context,
+    take_data,
+    take_mapping,
+    take_policy,
+    take_release,
+)
+from overcoat.release.result import Result
+from overcoat.release.walk import find_release, make_release
+from overcoat.verification import Verdict
+from overcoat.verification import verify as check
+
+__all__ = ["anonymize", "apply_mapping", "verify"]
+
+
+def anonymize(
+    data: Any,
+    k: int | None = None,
+    privacy: Family | Iterable[Family] | None = None,
+    *,
+    utility: Utility | str | Path | Iterable[Any] | None = None,
+    max_suppressed: float | None = None,
+    hierarchy: AnyHierarchy | str | Path | None = None,
+    weights: WeightsLike | None = None,
+    penalties: Penalties | None = None,
+    policy: Policy | str | Path | None = None,
+    method: Method | str | None = None,
+    partial: bool = False,
+    context: Context | None = None,
+    **options: Any,
+) -> Result:
+    """Find the mapping that meets the policy with little loss, apply it and verify it.
+
+    Parameters
+    ----------
+    data : `Transactions`, or anything `read` takes (with its `id`, `item`, `items`, … options)
+    k : each protected itemset must match at least k people, or nobody
+    privacy : the families of protected itemsets: `Itemsets`, `AllItemsets`,
+        `Coherence`, `Pgen`
+    utility : which items may be merged: a `Utility`, a file or sets; by default all with all
+    max_suppressed : s, in percent of the items that occur; by default 0.5
+    hierarchy, weights : how far apart items are; by default all the same
+    penalties : loss of suppressing each item; by default its support / N
+    policy : a whole `Policy`, or a policy file, instead of all the above
+    method : how the mapping is found, a `Method` or its name; by default the one that the policy
+        file names, else `Coat`
+    partial : when the policy cannot be met within s, return what would have met it, for study
+        only, instead of raising `InfeasibleError`
+    context : how to run: progress, cancelling, threads, memory
+
+    Raises
+    ------
+    PolicyError : the policy is wrong; all its problems at once
+    InfeasibleError : it cannot be met within s
+    VerificationError : verification failed, which is a bug in Overcoat or in your method
+
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
+    >>> result = anonymize(rows, 2, AllItemsets(2), max_suppressed=0)
+    >>> result.mapping.groups, result.verdict.largest_k
+    ({'a': ('a',), '(b|c)': ('b', 'c')}, 2)
+    """
+    context = take_context(context)
+    data = take_data(data, options)
+    parts: dict[str, Any] = {
+        "k": k,
+        "privacy": privacy,
+        "utility": utility,
+        "max_suppressed": max_suppressed,
+        "hierarchy": hierarchy,
+        "weights": weights,
+        "penalties": penalties,
+    }
+    given = given_parts(policy, parts)
+    if policy is None and k is None:
+        raise PolicyError("k is missing: how many people must an itemset match?")
+    chosen = Policy(**{"privacy": (), **given}) if policy is None else take_policy(policy)
+    seconds: dict[str, float] = {}
+    with context.stage("policy", seconds):
+        try:
+            how = method_of(policy, method)
+        except PolicyError as error:  # to be told with whatever else is wrong
+            chosen, how = chosen.with_problems(error.problems), take_method(None)
+        bound = chosen.bind(data)
+    return find_release(data, bound, how, partial=partial, context=context, seconds=seconds)
+
+
+def apply_mapping(
+    data: Any,
+    mapping: Mapping | Result | str | Path,
+    policy: Policy | str | Path | None = None,
+    *,
+    context: Context | None = None,
+    **options: Any,
+) -> Result:
+    """Publish `data` under a mapping found earlier, if the policy holds for it.
+
+    The domain may have shrunk; an item that the mapping does not know is an error.
+
+    Parameters
+    ----------
+    data : `Transactions`, or anything `read` takes, with its options
+    mapping : a `Mapping`, a mapping file, or the `Result` that has one
+    policy : what must hold; by default that of the result
+    context : how to run
+
+    Raises
+    ------
+    MappingError : the mapping does not cover the data
+    VerificationError : the policy does not hold; the error's `verdict` says where
+    """
+    context = take_context(context)
+    data = take_data(data, options)
+    chosen = take_policy(mapping if policy is None else policy)
+    known = take_mapping(mapping)
+    seconds: dict[str, float] = {}
+    with context.stage("policy", seconds):
+        bound = chosen.knowing(known).bind(data)
+    return make_release(data, bound, known, context, seconds)
+
+
+def verify(
+    data: Any,
+    released: Any = None,
+    mapping: Mapping | Result | str | Path | None = None,
+    policy: Policy | BoundPolicy | str | Path | None = None,
+    *,
+    context: Context | None = None,
+    **options: Any,
+) -> Verdict:
+    """Check a release against the original, its mapping and the policy.
+
+    Parameters
+    ----------
+    data : the original, `Transactions` or anything `read` takes, with its options; or a `Result`,
+        which has all the rest
+    released : the released rows, over labels, or a file of them
+    mapping : what the release claims to have applied, or a mapping file
+    policy : what must hold, or a policy file
+    context : how to run
+
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> rows = [{"a", "b"}, {"a"}, {"b"}, {"a", "b"}]
+    >>> untouched = {"a": "a", "b": "b"}
+    >>> verdict = verify(rows, rows, untouched, Policy(3, AllItemsets(2)))
+    >>> verdict.ok, verdict.largest_k, verdict.violations[0].message
+    (False, 2, '{a, b} is supported by 2, fewer than k = 3')
+    """
+    context = take_context(context)
+    if isinstance(data, Result):
+        released = data if released is None else released
+        mapping = data if mapping is None else mapping
+        policy = data.policy if policy is None else policy
+    original = take_data(data, options)
+    known = take_mapping(mapping)
+    copy = take_release(released, original)
+    if not isinstance(policy, BoundPolicy):
+        with context.stage("policy"):
+            policy = take_policy(policy).knowing(known).bind(original)
+    with context.stage("verify"):
+        return check(original, copy, known, policy)

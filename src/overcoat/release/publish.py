@@ -1,0 +1,86 @@
+"""Publishing: staged, read back, committed; everything at once or nothing at all."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overcoat.context import Stage
+from overcoat.data.io import Staging
+from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError, VerificationError
+from overcoat.mapping import Mapping
+from overcoat.release.sinks import FileSink, sink_for
+
+if TYPE_CHECKING:
+    from overcoat.release.result import Result
+
+__all__ = ["publish"]
+
+
+def publish(
+    result: Result,
+    target: Any,
+    *,
+    mapping: str | Path | None = None,
+    to: str | None = None,
+    keep_order: bool = False,
+    report: Callable[[], None] | None = None,
+    stage: Stage,
+) -> None:
+    """Write a release to a sink, and its mapping if asked; see `Result.write`."""
+    if result.partial or not result.verdict.ok:
+        raise VerificationError(
+            "a partial result is for study only: it does not satisfy its policy and cannot be "
+            "published",
+            result.verdict,
+        )
+    order = result.released.positions if keep_order else None
+    if keep_order and order is None:
+        raise DataError("the order of the input is not known; read it with keep_order=True")
+    sink = sink_for(target)
+    layout = sink.layout(result.data.layout, to)
+    with Staging() as staging:
+        sink.stage(staging, result.released, layout, order, stage)
+        copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
+        _check_copy(copy, result.released, keep_order)
+        if isinstance(sink, FileSink) and sink.staged is not None:
+            _check_target(result, sink.name, sink.staged)
+        if mapping is not None:
+            staged = staging.stage(mapping)
+            release = result.released.content_digest
+            text = result.mapping.dumps(keep_order=keep_order, release=release)
+            staged.write_text(text, encoding="utf-8", newline="\n")
+            _check_target(result, str(mapping), staged)
+            if Mapping.read(staged) != result.mapping:
+                raise VerificationError("the mapping does not read back as it was written")
+        if report is not None:
+            report()
+        sink.send(alone=mapping is None)
+        staging.commit()
+
+
+def _check_copy(copy: Transactions, released: Transactions, keep_order: bool) -> None:
+    """Compare what was read back: it must be exactly what was verified."""
+    same_order = not keep_order or (copy.positions == released.positions).all()  # type: ignore[union-attr]
+    if copy != released or not same_order:
+        raise VerificationError("the released file does not read back as what was verified")
+
+
+def _check_target(result: Result, path: str, staged: Path) -> None:
+    """Refuse to write over what the release was made from, unless nothing would change."""
+    target = Path(path).resolve()
+    if not target.is_file():
+        return
+    over_policy = any(Path(x).exists() and target.samefile(x) for x in result.policy.files)
+    digest = result.data.digest
+    over_data = digest is not None and digest == _digest(target)
+    if over_policy or (over_data and digest != _digest(staged)):
+        raise DataError("is an input; name another file for the output", path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,137 @@
+"""What an anonymization comes to: the mapping, the released data, and the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from overcoat.algorithms.method import Method
+from overcoat.algorithms.outcome import Outcome
+from overcoat.context import Context
+from overcoat.data.transactions import Transactions
+from overcoat.loss.ul import UtilityLoss
+from overcoat.mapping import Mapping
+from overcoat.measures.counts import NamedCount
+from overcoat.measures.loss import Loss
+from overcoat.policy.policy import BoundPolicy
+from overcoat.release.publish import publish
+from overcoat.release.sinks import Sink
+from overcoat.verification import Verdict
+
+__all__ = ["Result", "TraceStep"]
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One merge or suppression, in words of the data.
+
+    Attributes
+    ----------
+    action : what was done
+    items, partner : the items of the group, and of the one it was merged with
+    constraint : the itemset whose repair asked for it
+    family : the family that itemset belongs to
+    log2_loss : log2 UL of the union; for a suppression log2 of the penalties of its items
+    """
+
+    action: Literal["merge", "suppress"]
+    items: tuple[str, ...]
+    partner: tuple[str, ...]
+    constraint: tuple[str, ...]
+    family: str
+    log2_loss: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """A mapping, the data published under it, and the evidence.
+
+    Attributes
+    ----------
+    data : the original
+    policy : what had to hold, bound to the data
+    method : how the mapping was found; None for a mapping found earlier
+    mapping : which item went where
+    released : the published transactions, over labels
+    verdict : what verification found
+    loss : UL and penalties
+    counts : each named utility set before and after
+    partial : the policy was not met; for study only, cannot be written
+    seconds : time by stage
+    """
+
+    data: Transactions
+    policy: BoundPolicy
+    method: Method | None
+    mapping: Mapping
+    released: Transactions
+    verdict: Verdict
+    loss: Loss
+    counts: tuple[NamedCount, ...]
+    partial: bool
+    seconds: dict[str, float]
+    _outcome: Outcome | None = field(default=None)
+
+    @property
+    def trace(self) -> Iterator[TraceStep]:
+        """What was merged or suppressed, for which constraint, at which loss, in order."""
+        if self._outcome is None:
+            return
+        labels = self.data.vocabulary.labels
+        loss_of = UtilityLoss(self.data, self.policy.weights, self.policy.penalties)
+        for step, group, partner in self._outcome.replay():
+            if step.action == "merge":
+                union = np.array(sorted(group + partner), np.int32)
+                loss = loss_of.log2_of_group(union, step.support)
+            else:
+                loss = loss_of.log2_of_items(group)
+            yield TraceStep(
+                step.action,
+                tuple(labels[code] for code in group),
+                tuple(labels[code] for code in partner),
+                tuple(labels[code] for code in step.constraint),
+                self.policy.families[step.family].title,
+                loss,
+            )
+
+    def write(
+        self,
+        path: str | Path | Sink,
+        *,
+        mapping: str | Path | None = None,
+        to: str | None = None,
+        keep_order: bool = False,
+        report: Callable[[], None] | None = None,
+        context: Context | None = None,
+    ) -> None:
+        """Publish: write the released data, and the mapping if asked, or nothing at all.
+
+        Parameters
+        ----------
+        path : the released file, ``-`` for standard output, or a `Sink`
+        mapping : the mapping file
+        to : basket, long or list, where the name of the file does not say it
+        keep_order : keep the rows in the order of the input, which may link them to people; the
+            data must have been read with ``keep_order=True``
+        report : called when all is checked, before the files get their names: should it fail,
+            nothing is published
+        context : how to run
+        """
+        stage = (context or Context()).start("write")
+        publish(
+            self,
+            path,
+            mapping=mapping,
+            to=to,
+            keep_order=keep_order,
+            report=report,
+            stage=stage,
+        )
+
+    def __repr__(self) -> str:
+        state = "partial, not publishable" if self.partial else "verified"
+        return f"Result({self.mapping!r}, {state})"
