@@ -23,6 +23,7 @@ from overcoat.policy.hierarchy import AnyHierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.utility import Utility
 from overcoat.release.given import (
+    MappingLike,
     take_context,
     take_data,
     take_mapping,
@@ -110,7 +111,7 @@ def check_measures(measures: Iterable[Any], taken: Container[str] = ()) -> None:
 def evaluate(
     data: Any,
     released: Any = None,
-    mapping: Mapping | Result | str | Path | None = None,
+    mapping: MappingLike | None = None,
     *,
     utility: Utility | str | Path | Iterable[Any] | None = None,
     hierarchy: AnyHierarchy | str | Path | None = None,

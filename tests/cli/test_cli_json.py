@@ -128,3 +128,32 @@ def test_names_that_are_not_unicode(desk: Desk, name: bytes) -> None:
     assert done.status == 0, done.err
     assert json.loads(done.out)["released"] == output
     assert os.path.exists(os.path.join(os.fsencode(desk.folder), name))
+
+
+FAILURES = {
+    "usage": ("anonymize d.dat --nonsense", 2),
+    "data": ("anonymize missing.dat -k 2 --km 2 -o o.dat", 2),
+    "policy": ("anonymize d.dat -k 0 --km 2 -o o.dat", 2),
+    "mapping": ("apply d.dat --use d.dat -k 2 --km 2 -o o.dat", 2),
+    "infeasible": ("anonymize d.dat -k 99 --km 2 -s 0 -o o.dat", 3),
+    "verification": ("verify d.dat d.dat --mapping map.json -k 99 --km 1", 4),
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_failures_have_one_shape(desk: Desk, kind: str) -> None:
+    desk.write({"map.json": json.dumps({"items": {}, "groups": {}})})
+    command, status = FAILURES[kind]
+    done = desk.run(*words(command), "--json")
+    assert done.status == status, done.err
+    if kind == "verification":  # of `verify` that is no failure but the answer
+        assert done.json["verified"] is False
+        return
+    assert done.json["exit_code"] == status
+    error = done.json["error"]
+    assert set(error) == {"kind", "message", "problems"}
+    assert error["kind"] == kind
+    assert error["problems"]
+    for problem in error["problems"]:
+        assert set(problem) == {"message", "file", "line"}
+        assert problem["message"] in error["message"]

@@ -136,7 +136,7 @@ def check_python(block: Block, names: dict[str, Any]) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {"__name__": "example"}
+    names: dict[str, Any] = {"__name__": "__main__"}
     for block in blocks(page):
         if block.file is not None:
             Path(block.file).write_text(block.text, encoding="utf-8")

@@ -58,6 +58,8 @@ class Sets:
             return sets
         if isinstance(sets, (str, bytes)):
             raise PolicyError(f"{sets!r} is a string; expected sets of items", file, line)
+        if not isinstance(sets, Iterable):
+            raise PolicyError(f"{sets!r} is not a list of sets of items", file, line)
         named = sets.items() if isinstance(sets, Mapping) else ((None, items) for items in sets)
         return cls._entered(((name, items, line) for name, items in named), file)
 

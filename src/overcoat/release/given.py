@@ -22,6 +22,7 @@ from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.release.result import Result
 
 __all__ = [
+    "MappingLike",
     "method_of",
     "take_context",
     "take_data",
@@ -29,6 +30,8 @@ __all__ = [
     "take_policy",
     "take_release",
 ]
+
+MappingLike = Abstract[str, str | None] | Result | str | Path  # a `Mapping` is one, too
 
 
 def take_data(given: Any, options: dict[str, Any] | None = None) -> Transactions:

@@ -9,12 +9,12 @@ from typing import Any
 from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
 from overcoat.errors import PolicyError
-from overcoat.mapping import Mapping
 from overcoat.policy.hierarchy import AnyHierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.release.given import (
+    MappingLike,
     method_of,
     take_context,
     take_data,
@@ -104,7 +104,7 @@ def anonymize(
 
 def apply_mapping(
     data: Any,
-    mapping: Mapping | Result | str | Path,
+    mapping: MappingLike,
     policy: Policy | str | Path | None = None,
     *,
     context: Context | None = None,
@@ -139,7 +139,7 @@ def apply_mapping(
 def verify(
     data: Any,
     released: Any = None,
-    mapping: Mapping | Result | str | Path | None = None,
+    mapping: MappingLike | None = None,
     policy: Policy | BoundPolicy | str | Path | None = None,
     *,
     context: Context | None = None,

@@ -1,0 +1,122 @@
+"""Every function takes data, policies and mappings in the same ways, and says what is wrong."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import overcoat as oc
+
+ROWS = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
+POLICY = oc.Policy(2, oc.AllItemsets(2))
+RESULT = oc.anonymize(ROWS, policy=POLICY)
+FRAME = pl.DataFrame({"items": [sorted(row) for row in ROWS]})
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, str]:
+    paths = {name: str(tmp_path / name) for name in ("d.dat", "o.dat", "m.json", "p.toml")}
+    Path(paths["d.dat"]).write_text("".join(" ".join(sorted(row)) + "\n" for row in ROWS))
+    Path(paths["p.toml"]).write_text('k = 2\nkm = 2\nalgorithm = "pcta"\n')
+    oc.anonymize(paths["d.dat"], policy=POLICY).write(paths["o.dat"], mapping=paths["m.json"])
+    return paths
+
+
+ANY: Any = oc  # what no type checker would let pass
+KINDS = [ROWS, FRAME, RESULT.data, RESULT, "d.dat", Path("d.dat")]
+
+
+@pytest.mark.parametrize("data", KINDS, ids=lambda data: type(data).__name__)
+def test_data_are_taken_the_same_way_everywhere(
+    data: Any, files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(files["d.dat"]).parent)
+    assert oc.anonymize(data, policy=POLICY).mapping == RESULT.mapping
+    assert oc.apply_mapping(data, RESULT.mapping, POLICY).released == RESULT.released
+    assert oc.verify(data, RESULT.released, RESULT.mapping, POLICY).ok
+    assert oc.evaluate(data, RESULT.released, RESULT.mapping).ncp == oc.evaluate(RESULT).ncp
+    field = oc.compare(data, oc.vary(POLICY), q=[1])
+    assert field.runs[0].mapping == RESULT.mapping
+    if not isinstance(data, oc.Result):
+        assert list(oc.draw_workload(data, 1, 5)) == list(oc.draw_workload(ROWS, 1, 5))
+        assert list(oc.Workload.of(data, [["a"]])) == [("a",)]
+
+
+def test_a_result_is_taken_for_its_parts() -> None:
+    assert oc.verify(RESULT) == RESULT.verdict
+    assert oc.evaluate(RESULT).loss == RESULT.loss
+    again = oc.apply_mapping(ROWS[:2] * 2, RESULT)
+    assert again.verdict.ok
+    assert again.policy.stated == POLICY.knowing(RESULT.mapping)
+    assert not oc.verify(RESULT, policy=oc.Policy(3, oc.AllItemsets(2))).ok
+
+
+def test_paths_are_taken_for_everything(files: dict[str, str]) -> None:
+    d, o, m, p = files.values()
+    assert oc.verify(d, o, m, p).ok
+    assert oc.verify(d, Path(o), Path(m), Path(p)).ok
+    assert oc.evaluate(d, o, m, policy=p).ncp == pytest.approx(oc.evaluate(RESULT).ncp)
+    assert oc.apply_mapping(d, m, p).released == RESULT.released
+    found = oc.anonymize(d, policy=p)
+    assert found.method == oc.Pcta()  # as the file says
+    assert oc.anonymize(d, policy=p, method="coat").method == oc.Coat()
+    assert [setting.method for setting in oc.vary(p)] == [oc.Pcta()]
+
+
+def test_paths_in_a_policy(tmp_path: Path) -> None:
+    (tmp_path / "u.txt").write_text("u: a b c\n")
+    (tmp_path / "h.csv").write_text("a;x;*\nb;x;*\nc;*\n")
+    utility, hierarchy = tmp_path / "u.txt", tmp_path / "h.csv"
+    read = oc.Policy(
+        2, oc.AllItemsets(2), oc.Utility.read(utility), hierarchy=oc.Hierarchy.read(hierarchy)
+    )
+    named = oc.Policy(2, oc.AllItemsets(2), utility, hierarchy=str(hierarchy))
+    assert named == read
+    assert named.files == (str(utility), str(hierarchy))
+    result = oc.anonymize(ROWS, 2, oc.AllItemsets(2), utility=utility, hierarchy=hierarchy)
+    assert result.policy.stated == read
+    assert oc.Policy(2, oc.Pgen(), hierarchy="balanced:3").hierarchy == oc.Balanced(3)
+
+
+def test_verify_knows_the_items_of_the_mapping() -> None:
+    """Next month somebody's diagnosis does not occur; the policy still names it."""
+    policy = oc.Policy(2, oc.Itemsets([["a", "b"], ["c"]]))
+    month = oc.anonymize([{"a", "b"}, {"a", "b"}, {"c"}, {"c"}], policy=policy)
+    later = [{"a", "b"}, {"a", "b"}]
+    result = oc.apply_mapping(later, month.mapping, policy)
+    assert oc.verify(later, result.released, month.mapping, policy).ok
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ANY.verify(ROWS, ROWS, 3, POLICY), "a mapping is a Mapping, a file"),
+        (lambda: ANY.verify(ROWS, ROWS, {"a": "a"}, 3), "a policy is a Policy, a file or a Result"),
+        (lambda: ANY.verify(ROWS, None, {"a": "a"}, POLICY), "the release is missing"),
+        (lambda: ANY.anonymize(3, policy=POLICY), "cannot read transactions from int"),
+        (lambda: ANY.anonymize(None, policy=POLICY), "cannot read transactions from NoneType"),
+        (lambda: ANY.anonymize(ROWS, policy=POLICY, method=3), "3 is not a method"),
+        (lambda: ANY.anonymize(ROWS, policy=POLICY, method=oc.Coat), r"write Coat\(\)"),
+        (lambda: ANY.anonymize(ROWS, policy=POLICY, method="caot"), "no algorithm 'caot'"),
+        (lambda: ANY.anonymize(ROWS, policy=POLICY, context=3), "a context is a Context, not 3"),
+        (lambda: ANY.anonymize(ROWS, 2, oc.AllItemsets(2), weights=3), "weights are a Distances"),
+        (lambda: ANY.anonymize(ROWS, 2, oc.AllItemsets(2), utility=3), "3 is not a list of sets"),
+        (lambda: ANY.anonymize(ROWS, 2, oc.AllItemsets(2), hierarchy=3), "a hierarchy is a"),
+        (lambda: ANY.anonymize(ROWS, 2, 3), "3 is not a family"),
+        (lambda: ANY.anonymize(ROWS, 2.5, oc.AllItemsets(2)), "k must be a whole number"),
+        (lambda: ANY.anonymize(ROWS, 2, oc.AllItemsets(2), max_suppressed="x"), "percentage"),
+        (lambda: ANY.evaluate(ROWS, ROWS, {"a": "a"}, measures=[3]), "3 is not a Measure"),
+        (lambda: ANY.compare(ROWS, [3]), "3 is not a Setting"),
+        (lambda: ANY.apply_mapping(ROWS, {"a": 3}, POLICY), "must be a string or null, not 3"),
+        (lambda: ANY.Result.write(RESULT, 3), "a release is written to a path"),
+    ],
+)
+def test_wrong_types_get_a_sentence(call: Any, words: str) -> None:
+    with pytest.raises(oc.InputError, match=words):
+        call()
+
+
+def test_input_errors_are_value_errors() -> None:
+    with pytest.raises(ValueError, match="k must be"):
+        oc.anonymize(ROWS, 0, oc.AllItemsets(2))
