@@ -71,6 +71,7 @@ class Domain:
         of its own (tables, Python objects)
     known : further items that may be named although they do not occur
     ignore_unknown : any item may be named although it does not occur
+    data : the transactions; None where only what was published is at hand
     """
 
     vocabulary: Vocabulary
@@ -78,6 +79,7 @@ class Domain:
     sep: str | None = ""
     known: Container[str] = ()
     ignore_unknown: bool = False
+    data: Transactions | None = None
 
     @classmethod
     def of(
@@ -90,6 +92,7 @@ class Domain:
             data.layout.sep if data.layout and data.layout.format == "basket" else "",
             known,
             ignore_unknown,
+            data,
         )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -39,7 +39,7 @@ from overcoat.policy.privacy import (
 from overcoat.policy.utility import BoundUtility, Utility
 from overcoat.policy.weights import CallableWeights, Distances, TreeWeights, Weights
 
-__all__ = ["BoundPolicy", "Penalties", "Policy", "WeightsLike", "given_parts"]
+__all__ = ["BoundPolicy", "Demands", "Penalties", "Policy", "WeightsLike", "given_parts"]
 
 WeightsLike = Distances | Callable[[frozenset[str]], float]
 Penalties = Mapping[str, float] | Callable[[str], float]
@@ -58,17 +58,15 @@ _STATED = (
 
 
 @dataclass(frozen=True, eq=False)
-class BoundPolicy:
-    """A policy over the codes of one domain, checked: what algorithms and verification take.
+class Demands:
+    """What of a policy must hold, over the codes of one domain: what verification takes.
 
     Attributes
     ----------
     k : the least number of people an itemset must match, if anybody
     max_suppressed, percent : s, in percent of the domain, for people and exactly
     budget : how many items may be suppressed
-    families, utility, weights : bound to the domain
-    hierarchy : the hierarchy as a tree over the domain, if one was given
-    penalties : Y, the loss of suppressing each item; float64, (M,)
+    families, utility : bound to the domain
     notes : what the user should know although it is no error
     stated : the policy as it was stated
     """
@@ -79,9 +77,6 @@ class BoundPolicy:
     budget: int
     families: tuple[BoundFamily, ...]
     utility: BoundUtility
-    weights: Weights
-    hierarchy: Tree | None
-    penalties: NDArray[np.float64]
     vocabulary: Vocabulary
     notes: tuple[Problem, ...]
     stated: Policy
@@ -95,6 +90,22 @@ class BoundPolicy:
     def n_constraints(self) -> int:
         """How many privacy constraints there are in all."""
         return sum(family.n_constraints for family in self.families)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundPolicy(Demands):
+    """A policy over the codes of some data, checked: what algorithms take.
+
+    Attributes
+    ----------
+    weights : bound to the domain
+    hierarchy : the hierarchy as a tree over the domain, if one was given
+    penalties : Y, the loss of suppressing each item; float64, (M,)
+    """
+
+    weights: Weights
+    hierarchy: Tree | None
+    penalties: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -120,6 +131,7 @@ class Policy:
         with whatever else is wrong
     files : the files it was read from, which no release may overwrite
 
+    >>> from overcoat.policy.privacy import AllItemsets
     >>> Policy(5, AllItemsets(2)) == Policy(5, [AllItemsets(2)], max_suppressed=0.5)
     True
     """
@@ -177,6 +189,7 @@ class Policy:
     def to_json(self) -> dict[str, Any]:
         """Return the policy as plain values: equal policies, equal values.
 
+        >>> from overcoat.policy.privacy import Pgen
         >>> Policy(5, Pgen()).to_json()["privacy"]
         [{'family': 'pgen'}]
         """
@@ -222,6 +235,7 @@ class Policy:
     def digest(self) -> str:
         """SHA-256 of the canonical JSON form.
 
+        >>> from overcoat.policy.privacy import AllItemsets
         >>> Policy(5, AllItemsets(2)).digest == Policy(5, AllItemsets(3)).digest
         False
         """
@@ -267,48 +281,59 @@ class Policy:
         costs depends on the rest only.
         """
         lint = Lint(errors=list(self.problems))
-        domain = Domain.of(data, self.known, self.ignore_unknown)
-        k = self._checked_k(data, lint) if privacy else 1
-        s = self.max_suppressed if privacy else 100
-        percent = lint.attempt(lambda: check_percent("max_suppressed (s)", s), Fraction(0))
-        budget = math.floor(percent * data.n_items / 100)
-        families = self._bind_families(data, domain, k, lint) if privacy else ()
-        utility = self.utility.bind(domain, lint)
+        demands = self._demand(Domain.of(data, self.known, self.ignore_unknown), lint, privacy)
+        if privacy and data.n_items > 5 * data.n_transactions:
+            lint.note(
+                f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "
+                "for items?"
+            )
         tree = self._tree(data.vocabulary, lint)
         weights = self._weights(data.vocabulary, tree, lint)
         penalties = _penalties(self.penalties, data, lint)
         lint.raise_errors()
-        return BoundPolicy(
+        values = {one.name: getattr(demands, one.name) for one in fields(demands)}
+        values["notes"] = tuple(dict.fromkeys(lint.notes))
+        return BoundPolicy(**values, weights=weights, hierarchy=tree, penalties=penalties)
+
+    def bind_published(self, vocabulary: Vocabulary, longest: int) -> Demands:
+        """Check the policy against what was published alone: the items that a mapping names.
+
+        Parameters
+        ----------
+        vocabulary : the items of the mapping
+        longest : size of the largest released transaction
+        """
+        lint = Lint(errors=list(self.problems))
+        domain = Domain(vocabulary, longest, known=self.known, ignore_unknown=self.ignore_unknown)
+        demands = self._demand(domain, lint, privacy=True)
+        lint.raise_errors()
+        return replace(demands, notes=tuple(dict.fromkeys(lint.notes)))
+
+    def _demand(self, domain: Domain, lint: Lint, privacy: bool) -> Demands:
+        k = self._checked_k(lint) if privacy else 1
+        s = self.max_suppressed if privacy else 100
+        percent = lint.attempt(lambda: check_percent("max_suppressed (s)", s), Fraction(0))
+        return Demands(
             k=k,
             max_suppressed=float(percent),
             percent=percent,
-            budget=budget,
-            families=families,
-            utility=utility,
-            weights=weights,
-            hierarchy=tree,
-            penalties=penalties,
-            vocabulary=data.vocabulary,
-            notes=tuple(dict.fromkeys(lint.notes)),
+            budget=math.floor(percent * len(domain.vocabulary) / 100),
+            families=self._bind_families(domain, k, lint) if privacy else (),
+            utility=self.utility.bind(domain, lint),
+            vocabulary=domain.vocabulary,
+            notes=(),
             stated=self,
         )
 
-    def _checked_k(self, data: Transactions, lint: Lint) -> int:
+    def _checked_k(self, lint: Lint) -> int:
         k = lint.attempt(lambda: check_count("k", self.k), 1)
         if not self.privacy and not self.problems:
             lint.error("no privacy constraint was given: nothing would be protected")
         if k == 1:
             lint.note("k = 1 protects nobody: every itemset that matches someone passes")
-        if data.n_items > 5 * data.n_transactions:
-            lint.note(
-                f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "
-                "for items?"
-            )
         return k
 
-    def _bind_families(
-        self, data: Transactions, domain: Domain, k: int, lint: Lint
-    ) -> tuple[BoundFamily, ...]:
+    def _bind_families(self, domain: Domain, k: int, lint: Lint) -> tuple[BoundFamily, ...]:
         families = []
         for family in self.privacy:
             if not isinstance(family, Family):
@@ -316,10 +341,10 @@ class Policy:
                     f"{family!r} is not a family; use Itemsets, AllItemsets, Coherence or Pgen"
                 )
                 continue
-            families.append(family.bind(data, domain, k, lint))
+            families.append(family.bind(domain, k, lint))
         if (
             families
-            and data.n_items
+            and len(domain.vocabulary)
             and not lint.errors
             and not any(
                 isinstance(family, BoundPgen) or family.n_constraints for family in families

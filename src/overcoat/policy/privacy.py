@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.checks import check_count, check_percent
-from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem
 from overcoat.policy.binding import Domain, ItemSet, Lint
 from overcoat.policy.pgen import maximal_infrequent
@@ -133,8 +132,8 @@ _LONG = 20
 class Family:
     """A family of itemsets to protect; ``a | b`` is the union of two. A frozen value."""
 
-    def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundFamily:
-        """Return the family over the codes of `data`, recording problems in `lint`."""
+    def bind(self, domain: Domain, k: int, lint: Lint) -> BoundFamily:
+        """Return the family over the codes of a domain, recording problems in `lint`."""
         raise TypeError(f"{type(self).__name__} cannot be bound")
 
     def to_json(self) -> dict[str, Any]:
@@ -193,7 +192,7 @@ class Itemsets(Family):
         """Read a constraint file; see `Sets.read`."""
         return cls(Sets.read(path, sep=sep))
 
-    def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundItemsets:
+    def bind(self, domain: Domain, k: int, lint: Lint) -> BoundItemsets:
         """Return the itemsets over codes; repeated ones are told and kept once."""
         bound: dict[tuple[int, ...], ItemSet] = {}
         for entry in self.sets.resolve(domain, lint):
@@ -243,10 +242,10 @@ class AllItemsets(Family):
         object.__setattr__(self, "m", check_count("m", m))
         object.__setattr__(self, "linkable", _items(linkable, "linkable"))
 
-    def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundAllItemsets:
+    def bind(self, domain: Domain, k: int, lint: Lint) -> BoundAllItemsets:
         """Return the family over codes."""
         title = f"all {self.m}-itemsets"
-        linkable = np.ones(data.n_items, bool)
+        linkable = np.ones(len(domain.vocabulary), bool)
         if self.linkable is not None:
             linkable = _mask(self.linkable.resolve(domain, lint), domain)
             title += f" over {int(linkable.sum())} linkable items"
@@ -303,7 +302,7 @@ class Coherence(Family):
         if wrong:
             raise PolicyError(wrong)
 
-    def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundCoherence:
+    def bind(self, domain: Domain, k: int, lint: Lint) -> BoundCoherence:
         """Return the family over codes."""
         secret = self.private.resolve(domain, lint) if self.private else []
         private = _mask(secret, domain)
@@ -375,15 +374,17 @@ class Pgen(Family):
     Its itemsets are the maximal infrequent ones of the data.
     """
 
-    def bind(self, data: Transactions, domain: Domain, k: int, lint: Lint) -> BoundItemsets:
-        """Compute the itemsets for this data and this k."""
-        rows = maximal_infrequent(data, k)
-        parts = [data.row(row) for row in rows]
-        return BoundPgen(
-            np.concatenate([[0], np.cumsum(data.lengths[rows])]),
-            np.concatenate([np.empty(0, np.int32), *parts]),
-            "every part of every transaction (Pgen)",
-        )
+    def bind(self, domain: Domain, k: int, lint: Lint) -> BoundItemsets:
+        """Compute the itemsets for the data and this k.
+
+        Without the data there are none to tell; verification needs the released rows only.
+        """
+        ends, codes = np.zeros(1, np.int64), np.empty(0, np.int32)
+        if (data := domain.data) is not None:
+            rows = maximal_infrequent(data, k)
+            ends = np.concatenate([ends, np.cumsum(data.lengths[rows])])
+            codes = np.concatenate([codes, *(data.row(row) for row in rows)])
+        return BoundPgen(ends, codes, "every part of every transaction (Pgen)")
 
     def to_json(self) -> dict[str, Any]:
         """Return the family as plain values."""
