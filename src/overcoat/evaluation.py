@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from overcoat import html
 from overcoat.checks import check_count, check_percent
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
@@ -70,6 +71,30 @@ class Evaluation:
     flat_ncp: float = 0.0
     expected: Errors | None = None
     own: dict[str, float | None] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        items, occurrences = self.changes.items, self.changes.occurrences
+        fates = [
+            (fate, getattr(items, fate), getattr(occurrences, fate))
+            for fate in ("untouched", "generalized", "suppressed")
+        ]
+        losses: list[tuple[str, str]] = [
+            ("log2 UL", f"{self.loss.log2_ul:.4g}"),
+            ("NCP", f"{self.ncp:.4g}"),
+            *((name, "" if value is None else f"{value:.4g}") for name, value in self.own.items()),
+        ]
+        errors = [
+            (answers.workload.title, f"{answers.avg_re:.3g}", f"{answers.median_re:.3g}")
+            for answers in self.answers
+        ]
+        counts = [(one.name, one.before, one.after, "yes" * one.exact) for one in self.counts]
+        return html.card(
+            "What the release costs",
+            html.table(fates, ["", "items", "occurrences"]),
+            html.table(losses),
+            html.table(errors, ["queries", "AvgRE", "median"]) if errors else "",
+            html.table(counts, ["count", "before", "after", "exact"]) if counts else "",
+        )
 
     def __repr__(self) -> str:
         errors = ", ".join(f"{answers.avg_re:.3g}" for answers in self.answers)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from overcoat import html
 from overcoat._version import __version__
 from overcoat.data.io.text import read_text
 from overcoat.data.native import canonical_rows
@@ -20,6 +21,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import MappingError, Problem
 from overcoat.partition import Partition
+from overcoat.words import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -291,6 +293,20 @@ class Mapping(Abstract[str, "str | None"]):
 
     def __hash__(self) -> int:
         return hash((self.vocabulary, self.partition))
+
+    def _repr_html_(self) -> str:
+        largest = sorted(self.groups.items(), key=lambda group: -len(group[1]))
+        rows = [(label, len(items), listed(items)) for label, items in largest if len(items) > 1]
+        untouched = sum(len(items) == 1 for items in self.members)
+        facts = [
+            ("items", len(self)),
+            ("groups of two or more", len(rows)),
+            ("untouched", untouched),
+            ("suppressed", len(self.suppressed)),
+        ]
+        groups = html.table(rows[:10], ["label", "items", "which"]) if rows else ""
+        gone = html.table([("suppressed", listed(self.suppressed))]) if self.suppressed else ""
+        return html.card("Mapping", html.table(facts), groups, gone)
 
     def __repr__(self) -> str:
         return (

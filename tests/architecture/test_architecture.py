@@ -18,6 +18,7 @@ FLOORS = {
     "engines": 2,
     "checks": 2,
     "html": 2,
+    "words": 2,
     "context": 3,
     "data": 4,
     "partition": 5,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat import html
 from overcoat.checks import check_count, check_percent, exact
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
@@ -252,6 +253,20 @@ class Policy:
 
     def __hash__(self) -> int:
         return hash((self.k, self.privacy, self.utility))
+
+    def _repr_html_(self) -> str:
+        facts: list[tuple[str, Any]] = [("k", self.k)]
+        facts += [("protects", repr(family)) for family in self.privacy]
+        facts += [
+            ("utility", repr(self.utility) if len(self.utility.sets) else "all with all"),
+            ("s, % of the items", self.max_suppressed),
+        ]
+        facts += [
+            (name, repr(value))
+            for name in ("hierarchy", "weights", "penalties")
+            if (value := getattr(self, name)) is not None
+        ]
+        return html.card("Policy", html.table(facts))
 
     def __repr__(self) -> str:
         protected = self.privacy[0] if len(self.privacy) == 1 else tuple(self.privacy)

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from overcoat import html
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
@@ -20,6 +21,7 @@ from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.publish import publish
 from overcoat.release.sinks import Sink
+from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
 
 __all__ = ["Result", "TraceStep"]
@@ -131,6 +133,14 @@ class Result:
             report=report,
             stage=stage,
         )
+
+    def _repr_html_(self) -> str:
+        state = "partial, not publishable" if self.partial else "verified"
+        lines = summary_lines(self)
+        sizes = sorted(self.mapping.groups.items(), key=lambda group: -len(group[1]))
+        merged = [(label, len(items)) for label, items in sizes if len(items) > 1]
+        largest = html.table(merged[:5], ["largest groups", "items"]) if merged else ""
+        return html.card(f"Release ({state})", html.table(lines), largest)
 
     def __repr__(self) -> str:
         state = "partial, not publishable" if self.partial else "verified"

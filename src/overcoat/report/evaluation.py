@@ -10,7 +10,8 @@ from overcoat.evaluation import Evaluation
 from overcoat.measures.changes import Changes
 from overcoat.measures.patterns import Patterns, Survival
 from overcoat.measures.queries import Answers
-from overcoat.report.text import count_of, exact_counts, listed
+from overcoat.release.summary import exact_counts
+from overcoat.words import count_of, listed
 
 __all__ = ["evaluation_lines", "query_table"]
 

@@ -1,0 +1,37 @@
+"""Numbers and lists in words, as every text for people has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["count_of", "listed", "people"]
+
+_SHOWN = 8
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number of things, in words.
+
+    >>> count_of(1, "group"), count_of(2000, "item")
+    ('1 group', '2,000 items')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def people(number: int) -> str:
+    """Return a number of people, in words.
+
+    >>> people(1), people(5)
+    ('1 person', '5 people')
+    """
+    return "1 person" if number == 1 else f"{number:,} people"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first few names, and how many more there are.
+
+    >>> listed([str(n) for n in range(10)])
+    '0, 1, 2, 3, 4, 5, 6, 7, … and 2 more'
+    """
+    more = f", … and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
