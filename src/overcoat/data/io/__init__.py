@@ -8,7 +8,7 @@
     basket    one transaction a line                       long     one pair a line
     parquet   lists and pairs                              frames   pandas, polars, Arrow, SciPy
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
-    tables    polars columns (parquet, frames, long)
+    tables    polars columns (parquet, frames, long)       lines    LF, CRLF and CR
 
 Nothing heavy is imported before it is needed.
 """

@@ -94,6 +94,7 @@ def read(
             header=header,
             format=format,
         )
+        _settle_line_ends(opened, layout)
         if layout.format == "basket" and sep is None and not header and format is None:
             _refuse_table(opened, layout)
         return _read_file(opened, layout, keep_order, guess=items is None and format is None)
@@ -107,7 +108,13 @@ def read_as(source: File, layout: Layout, *, keep_order: bool = False) -> Transa
     [(('a', 'b'), 1)]
     """
     with open_source(source) as opened:
+        _settle_line_ends(opened, layout)
         return _read_file(opened, layout, keep_order)
+
+
+def _settle_line_ends(source: Source, layout: Layout) -> None:
+    if not layout.parquet:
+        source.settle_line_ends(quotes=layout.format == "long" or layout.sep is not None)
 
 
 def _refuse_table(source: Source, layout: Layout) -> None:
