@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cli.command import Desk, words
+from cli.command import DATA, Desk, words
 from overcoat.data.io import write as write_properly
 from overcoat.mapping import Mapping
 
@@ -195,6 +195,40 @@ def test_the_second_of_two_files_cannot_get_its_name(
     assert done.status == 2
     assert "map.json: cannot be written: No space left on device" in done.err
     assert desk.files() == before
+
+
+@pytest.mark.parametrize("earlier", [{}, EARLIER], ids=["", "earlier"])
+def test_killed_between_the_release_and_its_mapping(desk: Desk, earlier: dict[str, str]) -> None:
+    """Whoever reads one of them is told; the next run leaves both new."""
+    desk.write(earlier)
+    halfway = """
+import os
+def replace_and_die(source, target, replace=os.replace):
+    replace(source, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.replace = replace_and_die
+"""
+    with drive(desk, *RUN, before=halfway) as process:
+        process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    killed = desk.files()
+    assert "o.dat" in killed
+    told = "map.json and o.dat were being replaced together by a run that was killed; run it again"
+    verify = desk.run(*words("verify d.dat o.dat -k 2 --km 2 --mapping map.json"))
+    assert (verify.status, verify.out) == (2, b"")
+    assert told in verify.err
+    assert desk.run(*words("anonymize o.dat -k 2 --km 2 -o other/o2.dat")).status == 2
+    assert desk.files() == killed
+
+    done = desk.run(*words("anonymize d.dat -k 9999 --km 2 -o o.dat --mapping map.json"))
+    assert done.status == 3
+    assert {name: (content or b"").decode() for name, content in desk.files().items()} == {
+        "d.dat": DATA,
+        **earlier,
+    }
+    assert desk.run(*RUN).status == 0
+    assert desk.run(*words("verify d.dat o.dat -k 2 --km 2 --mapping map.json")).status == 0
+    assert set(desk.files()) == {"d.dat", "o.dat", "map.json"}
 
 
 # -- what is written is what was verified -------------------------------------------------------

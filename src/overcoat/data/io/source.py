@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
+from overcoat.data.io.journal import unfinished
 from overcoat.data.io.lines import LineFeeds, line_end
 from overcoat.data.io.names import STDIN, is_parquet_name, plain_suffix
 from overcoat.errors import DataError
@@ -165,6 +166,8 @@ def open_source(source: str | os.PathLike[str] | IO[Any]) -> Iterator[Source]:
     try:
         with ExitStack() as stack:
             if path is not None:
+                if words := unfinished(path):
+                    raise DataError(words, name)
                 stream = stack.enter_context(path.open("rb", buffering=0))
             yield Source(stream, path, name)
     except FileNotFoundError:
