@@ -180,7 +180,7 @@ class Result:
             if report is not None:
                 report()
             if str(path) == "-":
-                send(content.getvalue())
+                send(content.getvalue(), whole=mapping is not None)
             staging.commit()
 
     def _check_target(self, path: str | Path, staged: Path) -> None:

@@ -323,15 +323,37 @@ def test_a_full_disk_behind_standard_output(desk: Desk, command: str) -> None:
     assert desk.files() == before
 
 
-@pytest.mark.parametrize("command", ["-o -", "-o o.dat --json"])
+@pytest.mark.parametrize("command", ["-o -", "-o o.dat --mapping map.json --json"])
 def test_a_reader_who_leaves_early_is_no_error(desk: Desk, command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as pipe:
-        run = words("anonymize d.dat -k 2 --km 2 --mapping map.json")
+        run = words("anonymize d.dat -k 2 --km 2")
         done = desk.run_process(*run, *words(command), "-q", stdout=pipe)
     assert (done.status, done.err) == (0, "")
-    assert desk.mapping()
+    assert "--json" not in command or desk.mapping()
+
+
+@pytest.mark.parametrize("takes", [0, 1000])
+@pytest.mark.parametrize("earlier", [{}, {"map.json": "an earlier mapping"}], ids=["", "earlier"])
+def test_a_mapping_is_not_written_for_data_that_nobody_took(
+    desk: Desk, takes: int, earlier: dict[str, str]
+) -> None:
+    desk.write({"d.dat": "".join(f"a{n % 90} b{n % 91}\n" for n in range(20_000)), **earlier})
+    before = desk.files()
+    command = words("anonymize d.dat -k 2 --km 1 -o - --mapping map.json -q")
+    with desk.start(*command) as process:
+        assert process.stdout is not None
+        assert len(process.stdout.read(takes)) == takes  # a pipe holds less than there is
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read().decode()
+    assert process.returncode == 2
+    assert err == (
+        "overcoat: error: standard output was closed before everything was written; "
+        "nothing else was written\n"
+    )
+    assert desk.files() == before
 
 
 def test_a_reader_who_leaves_early_does_not_turn_no_into_yes(desk: Desk) -> None:
