@@ -20,7 +20,7 @@ import numpy as np
 from overcoat.algorithms import get_method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
-from overcoat.data.io import Staging, output_layout, read, read_as, send, write
+from overcoat.data.io import Staging, output_layout, pack, read, read_as, send, write
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
 from overcoat.data.transactions import Transactions
@@ -173,7 +173,8 @@ class Result:
                 self._check_target(path, staged)
             if mapping is not None:
                 target = staging.stage(mapping)
-                target.write_text(self.mapping.dumps(keep_order=keep_order), encoding="utf-8")
+                text = self.mapping.dumps(keep_order=keep_order)
+                target.write_bytes(pack(mapping, text.encode()))
                 self._check_target(mapping, target)
                 if Mapping.read(target) != self.mapping:
                     raise VerificationError("the mapping does not read back as it was written")

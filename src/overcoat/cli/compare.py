@@ -127,15 +127,19 @@ def compare(
             kept = f"finished runs are kept in {folder / 'runs'}: the same command goes on there"
             raise Paused(kept) from None
         context.start("write")
-        written = found.write(folder, title=f"Comparison on {Path(data).name}")
+
+        def report(files: list[Path]) -> None:
+            if as_json:
+                names = [str(path) for path in files]
+                print_json({"overcoat": __version__, "rows": list(found.rows), "files": names})
+
+        written = found.write(folder, title=f"Comparison on {Path(data).name}", report=report)
     notes: list[Any] = [note for run in found.runs for note in run.policy.notes]
     if own and own["own"].n_dropped:
         notes.append(f"{queries}: nobody matches {own['own'].n_dropped} of the queries; left out")
     for note in dict.fromkeys(notes):
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
-        names = [str(path) for path in written]
-        print_json({"overcoat": __version__, "rows": list(found.rows), "files": names})
         return
     say_unless_quiet(comparison_lines(found), quiet)
     if not can_draw():

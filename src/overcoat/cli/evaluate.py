@@ -95,7 +95,7 @@ def evaluate(
       overcoat evaluate baskets.dat released.dat --mapping map.json --q 2 --by occurrences
           --min-support 10 -o queries.csv
     """
-    from overcoat.data.io import Staging, output_layout, read_as, send
+    from overcoat.data.io import Staging, output_layout, pack, read_as, send
     from overcoat.evaluation import evaluate as measure
     from overcoat.mapping import Mapping
     from overcoat.measures.groups import generalized_items
@@ -138,7 +138,8 @@ def evaluate(
             if output == "-":
                 send(query_table(evaluation).encode())
             elif output is not None:
-                staging.stage(output).write_bytes(query_table(evaluation).encode())
+                table = query_table(evaluation).encode()
+                staging.stage(output).write_bytes(pack(output, table))
             if as_json:
                 print_json(evaluation_to_json(evaluation, seed=seed, output=output))
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -69,11 +69,18 @@ class Comparison:
 
         return pl.DataFrame(list(self.rows), infer_schema_length=None)
 
-    def write(self, folder: str | Path, *, title: str = "Comparison") -> list[Path]:
+    def write(
+        self,
+        folder: str | Path,
+        *,
+        title: str = "Comparison",
+        report: Callable[[list[Path]], None] | None = None,
+    ) -> list[Path]:
         """Write all of it, or nothing; return the paths.
 
         ``results.csv`` and ``results.parquet``, the figures (if matplotlib is installed) and
-        ``index.html`` with everything. Figures of an earlier comparison are removed.
+        ``index.html`` with everything. Figures of an earlier comparison are removed. `report` is
+        called with the paths before the files get their names: should it fail, none is written.
         """
         from overcoat.comparison.page import FIGURES, stage_page
 
@@ -84,6 +91,8 @@ class Comparison:
             self.frame.write_csv(staging.stage(targets[0]))
             self.frame.write_parquet(staging.stage(targets[1]))
             targets += stage_page(self, staging, folder, title)
+            if report is not None:
+                report(targets)
             staging.commit()
         for stale in {folder / name for name in FIGURES}.difference(targets):
             stale.unlink(missing_ok=True)
