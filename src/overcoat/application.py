@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context
-from overcoat.data.io import Staging, read, send
+from overcoat.data.io import Staging, pack, read, send
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
@@ -291,7 +291,7 @@ def evaluate(
     with Staging() as staging:
         table = query_table(evaluation).encode() if output is not None else b""
         if output is not None and output != "-":
-            staging.stage(output).write_bytes(table)
+            staging.stage(output).write_bytes(pack(output, table))
         report(evaluation)
         if output == "-":
             send(table)

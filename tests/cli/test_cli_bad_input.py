@@ -458,3 +458,15 @@ def test_the_second_of_two_sets_of_one_name_is_protected_too(desk: Desk) -> None
     desk.write({"p.json": '{"x": ["a", "b"],\n "x": ["c", "d"]}'})
     done = desk.run("anonymize", "d.dat", "-k", "2", "--privacy", "p.json", "-o", "o.dat", "--json")
     assert done.json["n_constraints"] == 2
+
+
+def test_a_hierarchy_with_a_very_long_name(desk: Desk) -> None:
+    """Longer than the csv module takes."""
+    long = "x" * 140_000
+    desk.write({"h.csv": "".join(f"{item};{long};*\n" for item in "abcdef")})
+    run = words("anonymize d.dat -k 2 --km 2 --hierarchy h.csv -o o.dat")
+    assert desk.run(*run).status == 0
+    desk.write({"h.csv": f'a;"{long};*\n'})
+    done = desk.run(*run, "-q")
+    assert done.status == 2
+    assert done.err == "overcoat: error: h.csv:1: a quote opens here and never closes\n"

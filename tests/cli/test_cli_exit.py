@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cli.command import Desk, words
+from cli.command import DATA, Desk, words
 from overcoat.data.io import write as write_properly
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
@@ -198,6 +198,40 @@ def test_the_second_of_two_files_cannot_get_its_name(
     assert desk.files() == before
 
 
+@pytest.mark.parametrize("earlier", [{}, EARLIER], ids=["", "earlier"])
+def test_killed_between_the_release_and_its_mapping(desk: Desk, earlier: dict[str, str]) -> None:
+    """Whoever reads one of them is told; the next run leaves both new."""
+    desk.write(earlier)
+    halfway = """
+import os
+def replace_and_die(source, target, replace=os.replace):
+    replace(source, target)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.replace = replace_and_die
+"""
+    with drive(desk, *RUN, before=halfway) as process:
+        process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    killed = desk.files()
+    assert "o.dat" in killed
+    told = "map.json and o.dat were being replaced together by a run that was killed; run it again"
+    verify = desk.run(*words("verify d.dat o.dat -k 2 --km 2 --mapping map.json"))
+    assert (verify.status, verify.out) == (2, b"")
+    assert told in verify.err
+    assert desk.run(*words("anonymize o.dat -k 2 --km 2 -o other/o2.dat")).status == 2
+    assert desk.files() == killed
+
+    done = desk.run(*words("anonymize d.dat -k 9999 --km 2 -o o.dat --mapping map.json"))
+    assert done.status == 3
+    assert {name: (content or b"").decode() for name, content in desk.files().items()} == {
+        "d.dat": DATA,
+        **earlier,
+    }
+    assert desk.run(*RUN).status == 0
+    assert desk.run(*words("verify d.dat o.dat -k 2 --km 2 --mapping map.json")).status == 0
+    assert set(desk.files()) == {"d.dat", "o.dat", "map.json"}
+
+
 # -- what is written is what was verified -------------------------------------------------------
 
 
@@ -292,15 +326,37 @@ def test_a_full_disk_behind_standard_output(desk: Desk, command: str) -> None:
     assert desk.files() == before
 
 
-@pytest.mark.parametrize("command", ["-o -", "-o o.dat --json"])
+@pytest.mark.parametrize("command", ["-o -", "-o o.dat --mapping map.json --json"])
 def test_a_reader_who_leaves_early_is_no_error(desk: Desk, command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as pipe:
-        run = words("anonymize d.dat -k 2 --km 2 --mapping map.json")
+        run = words("anonymize d.dat -k 2 --km 2")
         done = desk.run_process(*run, *words(command), "-q", stdout=pipe)
     assert (done.status, done.err) == (0, "")
-    assert desk.mapping()
+    assert "--json" not in command or desk.mapping()
+
+
+@pytest.mark.parametrize("takes", [0, 1000])
+@pytest.mark.parametrize("earlier", [{}, {"map.json": "an earlier mapping"}], ids=["", "earlier"])
+def test_a_mapping_is_not_written_for_data_that_nobody_took(
+    desk: Desk, takes: int, earlier: dict[str, str]
+) -> None:
+    desk.write({"d.dat": "".join(f"a{n % 90} b{n % 91}\n" for n in range(20_000)), **earlier})
+    before = desk.files()
+    command = words("anonymize d.dat -k 2 --km 1 -o - --mapping map.json -q")
+    with desk.start(*command) as process:
+        assert process.stdout is not None
+        assert len(process.stdout.read(takes)) == takes  # a pipe holds less than there is
+        process.stdout.close()
+        assert process.stderr is not None
+        err = process.stderr.read().decode()
+    assert process.returncode == 2
+    assert err == (
+        "overcoat: error: standard output was closed before everything was written; "
+        "nothing else was written\n"
+    )
+    assert desk.files() == before
 
 
 def test_a_reader_who_leaves_early_does_not_turn_no_into_yes(desk: Desk) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 import pytest
 
-from cli.command import Desk
+from cli.command import DATA, Desk, words
 
 # Two rows are equal, one is empty, and codes start with zeros.
 ROWS = [
@@ -293,3 +293,14 @@ def test_byte_order_mark_and_windows_lines(desk: Desk) -> None:
     done = desk.run("anonymize", "windows.csv", *POLICY, "-o", "o2.csv")
     assert done.status == 0
     assert desk.read("o2.csv") == desk.read("o.csv")
+
+
+def test_old_macintosh_files(desk: Desk) -> None:
+    """Their lines end in CR, and so do those of the files of the policy."""
+    desk.write({"m.dat": DATA.replace("\n", "\r"), "u.txt": "one: a b\rtwo: c d\r"})
+    desk.write({"lf.txt": "one: a b\ntwo: c d\n"})
+    policy = words("-k 2 --km 2 -s 50 -q")
+    assert desk.run("anonymize", "m.dat", *policy, *words("--utility u.txt -o m.out")).status == 0
+    assert desk.run("anonymize", "d.dat", *policy, *words("--utility lf.txt -o d.out")).status == 0
+    assert desk.read("m.out") == desk.read("d.out")
+    assert desk.read("m.out").count(b"\n") == 7

@@ -180,3 +180,22 @@ def test_hostile_names_in_set_files(desk: Desk) -> None:
     done = desk.run(*words("anonymize d.csv -k 2 --privacy p.txt -o o.csv --json"))
     assert done.status == 0, done.err
     assert done.json["n_constraints"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "released"),
+    [
+        ("x.csv", 'a,"\r",b\n', '"\r",a,b\n'),
+        ("x.csv", '"a\rb"\nc\rd,e\n', '"a\rb"\n"c\rd",e\n'),
+        ("x.dat", "a\rb c\nd\n", "a b c\nd\n"),
+    ],
+)
+def test_a_carriage_return_is_like_any_other_character(
+    desk: Desk, name: str, text: str, released: str
+) -> None:
+    desk.write({name: text})
+    out = f"o{name[1:]}"
+    assert desk.run(*words(f"anonymize {name} -k 1 --km 1 -o {out}")).status == 0
+    assert desk.read(out).decode() == released
+    assert desk.run(*words(f"anonymize {out} -k 1 --km 1 -o again.{out}")).status == 0
+    assert desk.read(f"again.{out}").decode() == released

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import subprocess
 from pathlib import Path
@@ -77,3 +78,34 @@ def test_a_way_round_to_the_input_is_seen(desk: Desk) -> None:
         assert "is an input" in done.err
     assert desk.read("d.dat") == before
     assert not Path(desk.folder, "nowhere").exists()
+
+
+def test_what_is_called_gz_is_gzip(desk: Desk) -> None:
+    """Every text that a command writes; and the same bytes whatever the name and the time."""
+    desk.run(*words("anonymize d.dat -k 2 --km 2 -o o.dat --mapping map.json"))
+    done = desk.run(*words("anonymize d.dat -k 2 --km 2 -o o.dat.gz --mapping map.json.gz"))
+    assert done.status == 0
+    evaluate = "evaluate d.dat o.dat --mapping map.json.gz -o"
+    for command in (f"{evaluate} queries.csv", "pgen d.dat -k 2 -o pgen.txt"):
+        assert desk.run(*words(command)).status == 0
+        assert desk.run(*words(command + ".gz")).status == 0
+    for name in ("o.dat", "map.json", "queries.csv", "pgen.txt"):
+        packed = desk.read(f"{name}.gz")
+        assert gzip.decompress(packed) == desk.read(name)
+        assert packed[:10] == b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+    verify = "verify d.dat o.dat.gz -k 2 --km 2 --mapping map.json.gz"
+    assert desk.run(*words(verify)).status == 0
+
+
+@pytest.mark.parametrize("earlier", [{}, {"c/results.csv": "earlier"}], ids=["", "earlier"])
+def test_a_comparison_that_cannot_be_told_is_not_written(
+    desk: Desk, earlier: dict[str, str]
+) -> None:
+    desk.write(earlier)
+    with Path("/dev/full").open("wb") as full:
+        command = words("compare d.dat -k 2 --km 1 -s 50 --algorithms coat -o c --json")
+        done = desk.run_process(*command, stdout=full)
+    assert done.status == 2
+    assert "standard output: cannot be written: No space left on device" in done.err
+    runs = {name for name in desk.files() if name.startswith("c/runs")}
+    assert set(desk.files()) - runs == {"d.dat", "c", *earlier}

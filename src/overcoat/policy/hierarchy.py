@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.checks import check_count
+from overcoat.data.io.delimited import Dialect
+from overcoat.data.io.problems import Problems
 from overcoat.data.io.text import read_text
 from overcoat.data.vocabulary import Vocabulary, item_order
-from overcoat.errors import PolicyError, Problem
+from overcoat.errors import DataError, PolicyError, Problem
 
 __all__ = [
     "AnyHierarchy",
@@ -82,9 +82,12 @@ class Hierarchy:
     @classmethod
     def read(cls, path: str | Path) -> Hierarchy:
         """Read a file with one path a line, ``leaf;parent;…;root`` (``.gz`` too)."""
-        reader = csv.reader(io.StringIO(read_text(path, error=PolicyError), ""), delimiter=";")
-        rows = [(reader.line_num, tuple(field.strip() for field in row)) for row in reader]
-        paths = [(number, row) for number, row in rows if any(row)]
+        text = read_text(path, error=PolicyError, quotes=True)
+        records = Dialect(";", trim=True, keep_empty=True).records(text, 1, Problems(str(path)))
+        try:
+            paths = [(number, tuple(fields)) for number, fields in records if any(fields)]
+        except DataError as error:
+            raise PolicyError(error.problems) from None
         return cls._checked(paths, str(path))
 
     @classmethod
@@ -163,7 +166,7 @@ class Hierarchy:
         return item in self.ancestors
 
     def tree(self, vocabulary: Vocabulary) -> Tree:
-        """Return the tree restricted to the domain; weights are leaf counts / M (spec: w).
+        """Return the tree restricted to the domain; weights are leaf counts / M.
 
         Items of the hierarchy that never occur count nowhere.
         """

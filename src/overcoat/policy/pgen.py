@@ -6,14 +6,13 @@ transactions; here each is compared only with the transactions that share its ra
 
 from __future__ import annotations
 
-import gzip
 import json
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.io import Staging, send
+from overcoat.data.io import Staging, pack, send
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.native import contained_rows
 from overcoat.data.transactions import Transactions
@@ -59,9 +58,7 @@ def write_pgen(data: Transactions, k: int, path: str | Path) -> int:
     is_json = str(path).removesuffix(".gz").endswith(".json")
     lines = map(json.dumps, itemsets) if is_json else (_line(itemset, sep) for itemset in itemsets)
     text = "[\n" + ",\n".join(lines) + "\n]\n" if is_json else "".join(f"{x}\n" for x in lines)
-    content = text.encode()
-    if str(path).endswith(".gz"):
-        content = gzip.compress(content, mtime=0)
+    content = pack(path, text.encode())
     if str(path) == "-":
         send(content)
         return len(itemsets)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overcoat.context import Stage
-from overcoat.data.io import Staging
+from overcoat.data.io import Staging, pack
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, VerificationError
 from overcoat.mapping import Mapping
@@ -52,7 +52,7 @@ def publish(
             staged = staging.stage(mapping)
             release = result.released.content_digest
             text = result.mapping.dumps(keep_order=keep_order, release=release)
-            staged.write_text(text, encoding="utf-8", newline="\n")
+            staged.write_bytes(pack(mapping, text.encode()))
             _check_target(result, str(mapping), staged)
             if Mapping.read(staged) != result.mapping:
                 raise VerificationError("the mapping does not read back as it was written")

@@ -116,7 +116,7 @@ class StandardOutput(Sink):
 
     def send(self, *, alone: bool) -> None:
         """Send it all; who leaves early is no error, unless files would say it was taken."""
-        send(self._content.getvalue())
+        send(self._content.getvalue(), whole=not alone)
 
 
 def sink_for(target: Any) -> Sink:

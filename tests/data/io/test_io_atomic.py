@@ -196,3 +196,36 @@ def test_errors_name_the_target_not_the_temporary(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         other()
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("files", ["a", "ab"])
+def test_a_disk_that_fails_after_the_renaming(
+    files: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then nothing is known to be on it, so the earlier file is put back."""
+    (tmp_path / "a").write_text("old a")
+    renamed, replace, fsync = [], os.replace, os.fsync
+
+    def note(source: Path, target: Path) -> None:
+        replace(source, target)
+        renamed.append(target.name)
+
+    def fail(descriptor: int) -> None:
+        if len(renamed) == len(files):
+            renamed.append("and undone")
+            raise OSError(errno.EIO, "Input/output error")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "replace", note)
+    monkeypatch.setattr(os, "fsync", fail)
+
+    def attempt() -> None:
+        with Staging() as staging:
+            for name in files:
+                staging.stage(tmp_path / name).write_text(f"new {name}")
+            staging.commit()
+
+    with pytest.raises(DataError, match="cannot be written: Input/output error"):
+        attempt()
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == "old a"

@@ -217,3 +217,13 @@ def test_a_table_that_nobody_called_one_is_refused(tmp_path: Path) -> None:
     assert read(path).n_transactions == 54
     path.write_text("a,b\na,c\na,d\n" * 9)  # no line names columns
     assert read(path).n_transactions == 27
+
+
+@pytest.mark.parametrize("row", ['{i},5" disk', '{i},"a\nb"', "{i},a\rb", '"{i}","c, d"'])
+def test_quotes_and_line_breaks_do_not_hide_a_table(row: str, tmp_path: Path) -> None:
+    path = tmp_path / "patients.txt"
+    path.write_text(
+        "patient,code\n" + "".join(row.format(i=i) + "\n" for i in range(5000)), newline=""
+    )
+    with pytest.raises(DataError, match=r"patients.txt:1: looks like a table .* patient, code"):
+        read(path)

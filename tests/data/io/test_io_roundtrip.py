@@ -4,14 +4,18 @@ import gzip as gzip_module
 import io
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from overcoat.data.io import delimited, long, read, read_as, write
+from overcoat.data.io.names import input_layout
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError
 
 HOSTILE = [
     *("a", "b", "038", "38", "-", "NA", "null", "NaN", "None", "true", "1e5", "#x", "n:x", "x:"),
@@ -19,7 +23,21 @@ HOSTILE = [
     *("(a, b)", "[a]", "{a}", "'", "\\", "\\n", "a\nb", "\n", "a\r\nb", "\r", "a\r", "\v", "\f"),
     *("\u00a0", "a\u00a0b", "\u2028", "\x85", "\x1c", "\x00", "\ufeff", "\ufeffa", "\U0001f9a0"),
     *("\u05d0\u05d1", "\u202eabc", "e\u0301", "\u00e9", "PAR1", "PAR1\x15", "items", "id", "0"),
-    *("x" * 3000, "1", "12", "12345678901234567890", "-3", "=1+1", "%", "\x1f", "\x1fx"),
+    *(
+        "x" * 3000,
+        "y" * 200_000,
+        "a\rb",
+        "\r\r",
+        "\n\r",
+        "1",
+        "12",
+        "12345678901234567890",
+        "-3",
+        "=1+1",
+        "%",
+        "\x1f",
+        "\x1fx",
+    ),
 ]
 WHITE = set(" \t\n\r\v\f")
 LABELS = st.sampled_from(HOSTILE) | st.text(
@@ -149,6 +167,32 @@ NAMES: dict[str, Callable[[str], Layout]] = {
     "x.csv": lambda suffix: Layout("basket", sep=",", suffix=suffix),
     "x.tsv": lambda suffix: Layout("basket", sep="\t", suffix=suffix),
 }
+
+
+@pytest.mark.parametrize("gz", ["", ".gz"])
+@pytest.mark.parametrize("name", [*NAMES, "long.csv", "long.tsv"])
+@given(rows=rows_of(LABELS))
+@example(rows=[frozenset(HOSTILE)])
+@example(rows=[frozenset({label}) for label in HOSTILE])
+@example(rows=[frozenset({"a", "\r", "b"})])
+@example(rows=[frozenset({"\r"})])
+@FAST
+def test_a_written_file_is_read_by_its_name(
+    name: str, gz: str, rows: list[frozenset[str]], tmp_path: Path
+) -> None:
+    """Whatever the labels are: either they come back, or writing says why they cannot be held."""
+    columns: Any = {"id": "id", "item": "item"} if name.startswith("long") else {}
+    layout = input_layout(name[-4:], **columns)
+    data = Transactions.of(rows)
+    white = [label for label in data.vocabulary if WHITE & set(label)]
+    path = tmp_path / (name + gz)
+    if layout.sep is None and white:
+        with pytest.raises(DataError, match="contains white space") as caught:
+            write(data, path, layout=layout)
+        assert repr(white[0]) in str(caught.value)
+    else:
+        write(data, path, layout=layout)
+        assert read(path, **columns) == data
 
 
 @pytest.mark.parametrize("gz", ["", ".gz", ".GZ"])

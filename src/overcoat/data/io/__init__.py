@@ -8,15 +8,28 @@
     basket    one transaction a line                       long     one pair a line
     parquet   lists and pairs                              frames   pandas, polars, Arrow, SciPy
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
-    tables    polars columns (parquet, frames, long)
+    tables    polars columns (parquet, frames, long)       lines    LF, CRLF and CR
+    journal   what killed runs were writing                packing  gzip out
 
 Nothing heavy is imported before it is needed.
 """
 
 from overcoat.data.io.atomic import Staging, open_atomic
+from overcoat.data.io.journal import unfinished
 from overcoat.data.io.names import output_layout
+from overcoat.data.io.packing import pack
 from overcoat.data.io.reader import read, read_as
 from overcoat.data.io.standard import send
 from overcoat.data.io.writer import write
 
-__all__ = ["Staging", "open_atomic", "output_layout", "read", "read_as", "send", "write"]
+__all__ = [
+    "Staging",
+    "open_atomic",
+    "output_layout",
+    "pack",
+    "read",
+    "read_as",
+    "send",
+    "unfinished",
+    "write",
+]

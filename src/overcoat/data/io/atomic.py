@@ -1,21 +1,22 @@
 """Files that appear whole or not at all.
 
-A file is written beside its target, under a hidden name, and renamed when it is complete.
+A file is written beside its target, under a hidden name, and renamed when it is complete. A journal
+says what has to be undone if the process is killed while several are renamed.
 """
 
 from __future__ import annotations
 
 import errno
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
+from overcoat.data.io.journal import Journal, Move, clean, sync, sync_folder
 from overcoat.errors import DataError, InputError
 
 __all__ = ["Staging", "open_atomic"]
@@ -45,11 +46,12 @@ class Staging:
     ...     before = sorted(path.suffix for path in folder.iterdir())
     ...     staging.commit()
     >>> before, sorted(path.name for path in folder.iterdir())
-    (['.part', '.part'], ['mapping.json', 'released.csv'])
+    (['.commit', '.part', '.part'], ['mapping.json', 'released.csv'])
     """
 
     def __init__(self) -> None:
         self._staged: list[_Staged] = []
+        self._journals: dict[Path, Journal] = {}  # by folder
 
     def __enter__(self) -> Staging:
         return self
@@ -65,10 +67,9 @@ class Staging:
                 raise DataError("is not a regular file; use - for standard output", name)
             if any(target == staged.target for staged in self._staged):
                 raise DataError("two outputs would go to this one file", name)
-            mode = target.stat().st_mode & 0o777 if target.exists() else None
-            temporary = _beside(target, "part")
-            # Registered before it exists, so that an interrupt in between leaves nothing behind.
+            temporary = self._journal(target.parent).name("part")
             self._staged.append(_Staged(name, target, temporary))
+            mode = target.stat().st_mode & 0o777 if target.exists() else None
             # Not mkstemp: its files are for their owner only, these get the usual permissions,
             # or those of the file they replace.
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
@@ -78,39 +79,74 @@ class Staging:
             raise _data_error(error, name) from error
         return temporary
 
+    def _journal(self, folder: Path) -> Journal:
+        if folder not in self._journals:
+            clean(folder)
+            # Noted before it exists, so that an interrupt in between leaves nothing behind.
+            self._journals[folder] = Journal(folder)
+            self._journals[folder].open()
+        return self._journals[folder]
+
     def commit(self) -> None:
-        """Give every staged file its name; if one cannot get it, none keeps it."""
-        undo: list[tuple[Path, Path | None]] = []
-        backups: list[Path] = []
+        """Give every staged file its name; if one cannot get it, none keeps it.
+
+        Several files do so together even if the process is killed on the way: what has been done
+        by then is undone by the next one that stages a file there.
+        """
+        moves: list[Move] = []
+        journals = list(self._journals.values())
         name = ""
         try:
             for staged in self._staged:
                 name = staged.name
-                _sync(staged.temporary)
+                sync(staged.temporary)
+                moves.append(Move.of(staged.temporary, staged.target, self._keep(staged.target)))
+            if len(moves) > 1:
+                for journal in reversed(journals):  # the one that decides comes last
+                    journal.write(moves, journals)
+                for journal in journals:
+                    sync_folder(journal.folder)
             for staged in self._staged:
                 name = staged.name
-                backup = None
-                if len(self._staged) > 1 and staged.target.exists():
-                    backup = _beside(staged.target, "old")
-                    backups.append(backup)
-                    _copy(staged.target, backup)
-                undo.append((staged.target, backup))
                 os.replace(staged.temporary, staged.target)
-            for folder in {staged.target.parent for staged in self._staged}:
-                _sync(folder)
+            for journal in journals:
+                sync_folder(journal.folder)
+            for journal in journals:
+                journal.clear()
         except BaseException as error:
-            renamed = [not staged.temporary.exists() for staged in self._staged]
-            for (target, backup), done in zip(undo, renamed, strict=False):
-                if done:
-                    with suppress(OSError):
-                        os.replace(backup, target) if backup else target.unlink()
+            self._undo(moves)
             if isinstance(error, OSError):
                 raise _data_error(error, name) from error
             raise
-        finally:
-            for path in backups:
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
+        self._end()
+
+    def _keep(self, target: Path) -> Path | None:
+        """Give the file that is going to be replaced another name; None if there is none."""
+        if not target.exists():
+            return None
+        backup = self._journals[target.parent].name("old")
+        try:
+            os.link(target, backup)
+        except OSError:  # a file system without hard links
+            shutil.copy2(target, backup)
+        sync(backup)
+        return backup
+
+    def _undo(self, moves: list[Move]) -> None:
+        try:
+            for move in moves:
+                move.undo()
+            for journal in self._journals.values():
+                journal.clear()
+        except OSError:  # then the next process may be able to
+            for journal in self._journals.values():
+                journal.leave()
+            self._journals.clear()
+
+    def _end(self) -> None:
+        for journal in self._journals.values():
+            journal.end()
+        self._journals.clear()
         self._staged.clear()
 
     def __exit__(
@@ -119,11 +155,9 @@ class Staging:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for staged in self._staged:
-            with suppress(OSError):
-                staged.temporary.unlink(missing_ok=True)
         # The user knows the targets, not our temporary names.
         names = {str(staged.temporary): staged.name for staged in self._staged}
+        self._end()
         if isinstance(error, InputError):
             problems = [replace(p, file=names.get(p.file or "", p.file)) for p in error.problems]
             if problems != list(error.problems):
@@ -152,29 +186,6 @@ def open_atomic(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with staging.stage(path).open("wb") as stream:
             yield stream
         staging.commit()
-
-
-def _beside(target: Path, suffix: str) -> Path:
-    # A short name of its own: the target's may already be as long as the file system allows.
-    return target.parent / f".overcoat-{secrets.token_hex(8)}.{suffix}"
-
-
-def _copy(path: Path, copy: Path) -> None:
-    try:
-        os.link(path, copy)
-    except OSError:  # a file system without hard links
-        shutil.copy2(path, copy)
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a file system that has nothing to say about it
-            raise
-    finally:
-        os.close(descriptor)
 
 
 def _data_error(error: BaseException, name: str) -> DataError:

@@ -65,18 +65,22 @@ class Dialect:
     sep : one character
     trim : spaces and tabs around a field are not part of it, and empty fields do not count,
         unless quoted (baskets); else every field counts as it stands (tables)
+    keep_empty : empty fields count though fields are trimmed (paths of a hierarchy)
 
     >>> basket = Dialect(",", trim=True)
     >>> basket.split(' a,, "b, c" ')
     ['a', 'b, c']
     >>> Dialect(",", trim=False).split(' a,,"b, c"')
     [' a', '', 'b, c']
+    >>> Dialect(";", trim=True, keep_empty=True).split(' a;; "b; c" ')
+    ['a', '', 'b; c']
     >>> basket.quote('5" disk')
     '"5"" disk"'
     """
 
     sep: str
     trim: bool
+    keep_empty: bool = False
 
     @cached_property
     def blanks(self) -> str:
@@ -142,7 +146,7 @@ class Dialect:
                 field = self._unquoted.match(record, at)
                 assert field is not None  # it matches the empty string
                 value = field[0].strip(self.blanks) if self.trim else field[0]
-                if value or not self.trim:
+                if value or not self.trim or self.keep_empty:
                     fields.append(value)
             end = field.end()
             if end == len(record):
@@ -155,8 +159,8 @@ class Dialect:
         fields = record.split(self.sep)
         if not self.trim:
             return fields
-        blanks = self.blanks
-        return [value for field in fields if (value := field.strip(blanks))]
+        blanks, keep_empty = self.blanks, self.keep_empty
+        return [value for field in fields if (value := field.strip(blanks)) or keep_empty]
 
     def quote(self, label: str) -> str:
         """Return `label` as a field that `split` gives back exactly."""

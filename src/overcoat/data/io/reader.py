@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, TypeGuard
 
 from overcoat.data.io.basket import read_basket
+from overcoat.data.io.delimited import Dialect
 from overcoat.data.io.frames import home, read_frame, read_sparse
 from overcoat.data.io.long import read_long
 from overcoat.data.io.names import input_layout
@@ -94,6 +94,7 @@ def read(
             header=header,
             format=format,
         )
+        _settle_line_ends(opened, layout)
         if layout.format == "basket" and sep is None and not header and format is None:
             _refuse_table(opened, layout)
         return _read_file(opened, layout, keep_order, guess=items is None and format is None)
@@ -107,16 +108,23 @@ def read_as(source: File, layout: Layout, *, keep_order: bool = False) -> Transa
     [(('a', 'b'), 1)]
     """
     with open_source(source) as opened:
+        _settle_line_ends(opened, layout)
         return _read_file(opened, layout, keep_order)
+
+
+def _settle_line_ends(source: Source, layout: Layout) -> None:
+    if not layout.parquet:
+        source.settle_line_ends(quotes=layout.format == "long" or layout.sep is not None)
 
 
 def _refuse_table(source: Source, layout: Layout) -> None:
     """Refuse a table that nobody called one: its ids would be published as items."""
     if layout.parquet:
         return
-    lines = source.head(_HEAD).decode("utf-8", "replace").split("\n")[:-1]
+    text = source.head(_HEAD).decode("utf-8", "replace")
+    text = text[: text.rfind("\n") + 1]  # whole lines
     for sep in dict.fromkeys([layout.sep or ",", *",;\t"]):
-        rows = list(csv.reader(lines, delimiter=sep))
+        rows = _rows(text, sep)
         if len(rows) >= _ENOUGH and _looks_like_table(rows):
             raise DataError(
                 f"looks like a table with the columns {', '.join(rows[0])}: name those of the "
@@ -125,6 +133,18 @@ def _refuse_table(source: Source, layout: Layout) -> None:
                 source.name,
                 1,
             )
+
+
+def _rows(text: str, sep: str) -> list[list[str]]:
+    """Return the fields of each record; where quotes are not in order, they are as any letter."""
+    rows = []
+    try:
+        for _, fields in Dialect(sep, trim=False).records(text, 1, Problems()):
+            rows.append(fields)
+    except DataError:  # a stray quote, or the text ends inside quotes
+        if len(rows) < _ENOUGH:
+            return [line.split(sep) for line in text.split("\n")[:-1]]
+    return rows
 
 
 def _looks_like_table(rows: list[list[str]]) -> bool:

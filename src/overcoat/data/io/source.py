@@ -16,6 +16,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
+from overcoat.data.io.journal import unfinished
+from overcoat.data.io.lines import LineFeeds, line_end
 from overcoat.data.io.names import STDIN, is_parquet_name, plain_suffix
 from overcoat.errors import DataError
 
@@ -28,6 +30,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 PARQUET_MAGIC = b"PAR1\x15"
 
 _BUFFER = 1 << 18
+_HEAD, _LONGEST_HEAD = 1 << 15, 1 << 22  # bytes looked at to find a line break
 
 
 class Readable(Protocol):
@@ -112,6 +115,21 @@ class Source:
         """Return the first bytes, before any of `stream` is read."""
         return self._content.look(size)
 
+    def settle_line_ends(self, *, quotes: bool) -> None:
+        """Give the lines of an old Macintosh file LFs; with `quotes`, but for what is in them.
+
+        To be called before any of `stream` is read.
+        """
+        size = _HEAD
+        while (end := line_end(head := self.head(size), quotes=quotes)) != b"\n":
+            if len(head) < size or size == _LONGEST_HEAD:
+                break
+            size *= 2
+        if end == b"\r":
+            feeds = LineFeeds(self._content, quotes=quotes, name=self.name)
+            self._content = _Ahead(feeds)
+            self.stream = io.BufferedReader(self._content, _BUFFER)
+
     def digest(self) -> str:
         """Return the SHA-256 of all raw bytes; reads what is left of them."""
         while self._raw.read(_BUFFER):
@@ -148,6 +166,8 @@ def open_source(source: str | os.PathLike[str] | IO[Any]) -> Iterator[Source]:
     try:
         with ExitStack() as stack:
             if path is not None:
+                if words := unfinished(path):
+                    raise DataError(words, name)
                 stream = stack.enter_context(path.open("rb", buffering=0))
             yield Source(stream, path, name)
     except FileNotFoundError:

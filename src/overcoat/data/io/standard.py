@@ -10,8 +10,12 @@ from overcoat.errors import DataError
 __all__ = ["send"]
 
 
-def send(content: bytes) -> None:
-    """Write to standard output, all of it and now; a reader who has left early is no error."""
+def send(content: bytes, *, whole: bool = False) -> None:
+    """Write to standard output, all of it and now.
+
+    A reader who leaves early has seen enough, and that is no error; unless, with `whole`, something
+    else is only worth writing if all of this has arrived.
+    """
     if sys.stdout is None:
         raise DataError("is closed", "standard output")
     try:
@@ -28,3 +32,7 @@ def send(content: bytes) -> None:
         sys.stdout = None  # else Python would try once more, and complain, when it ends
         if not isinstance(error, BrokenPipeError):
             raise DataError(f"cannot be written: {error.strerror}", "standard output") from error
+        if whole:
+            raise DataError(
+                "standard output was closed before everything was written; nothing else was written"
+            ) from None

@@ -13,11 +13,20 @@ from overcoat.errors import DataError, InputError, Problem
 __all__ = ["read_lines", "read_text", "split_fields"]
 
 
-def read_text(path: str | os.PathLike[str], *, error: Callable[[list[Problem]], InputError]) -> str:
-    """Return the text of a file (``.gz`` too); what is wrong with it is raised as `error`."""
+def read_text(
+    path: str | os.PathLike[str],
+    *,
+    error: Callable[[list[Problem]], InputError],
+    quotes: bool = False,
+) -> str:
+    """Return the text of a file (``.gz`` too); what is wrong with it is raised as `error`.
+
+    With `quotes`, a line break in them does not end a line.
+    """
     name = os.fspath(path)
     try:
         with open_source(path) as source:
+            source.settle_line_ends(quotes=quotes)
             raw = source.stream.read()
     except DataError as cause:
         raise error(list(cause.problems)) from None

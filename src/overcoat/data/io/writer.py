@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from gzip import GzipFile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from overcoat.data.io.basket import basket_blocks
 from overcoat.data.io.long import long_blocks
 from overcoat.data.io.names import check_sep, is_gzip_name
+from overcoat.data.io.packing import packed
 from overcoat.data.io.parquet import write_parquet
 from overcoat.data.io.source import BOM, PARQUET_MAGIC
 from overcoat.data.layout import Layout
@@ -83,10 +83,7 @@ def write(
                 write_parquet(transactions, rows, stream, layout)
                 return
             if gzip:
-                # No name and no time in the header: equal input, equal bytes.
-                stream = stack.enter_context(  # type: ignore[assignment]
-                    GzipFile("", "wb", compresslevel=6, fileobj=stream, mtime=0)
-                )
+                stream = stack.enter_context(packed(stream))  # type: ignore[assignment]
             blocks = basket_blocks if layout.format == "basket" else long_blocks
             _write_blocks(stream, blocks(transactions, _parts(transactions, order), layout))
     except DataError as error:
