@@ -14,13 +14,15 @@ SHARED = "overcoat._shared"
 
 
 class BuildParts(build_ext):
-    """Cython first, all files in one go, into `build`; then the C compiler, on every core."""
+    """Builds the C files in `build`, so that none lies beside the sources."""
 
     def finalize_options(self) -> None:
+        """Use every core unless told otherwise."""
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extensions(self) -> None:
+        """Turn all sources into C, then compile them with the flags of this compiler."""
         generated = cythonize(
             self.extensions,
             build_dir="build/cython",

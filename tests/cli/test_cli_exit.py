@@ -15,11 +15,12 @@ import pytest
 from cli.command import Desk, words
 from overcoat.data.io import write as write_properly
 from overcoat.mapping import Mapping
+from platforms import needs_full_device, needs_posix
 
 EARLIER = {"o.dat": "an earlier release\n", "map.json": "an earlier mapping\n"}
 RUN = words("anonymize d.dat -k 2 --km 2 -o o.dat --mapping map.json")
 READ = "anonymize fifo -k 2 --km 2 -o o.dat --mapping map.json"
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 
 # Whoever started the tests may have had these ignored, as nohup does.
 DRIVER = """
@@ -52,6 +53,7 @@ def open_when_read(fifo: Path, process: subprocess.Popen[bytes]) -> int:
     raise AssertionError(process.communicate()[1])
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("command", "number", "earlier"),
     [
@@ -83,6 +85,7 @@ def test_a_signal_while_reading(
     assert desk.files() == before
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("number", "earlier"),
     [*((number, EARLIER) for number in SIGNALS), (signal.SIGINT, {})],
@@ -110,6 +113,7 @@ overcoat.release.write = half
     assert desk.files() == before
 
 
+@needs_posix
 def test_an_impatient_second_signal_does_not_stop_the_cleaning_up(desk: Desk) -> None:
     desk.write(EARLIER)
     before = desk.files()
@@ -271,6 +275,7 @@ def test_a_mapping_that_protects_nobody_is_never_published(
 # -- standard output ----------------------------------------------------------------------------
 
 
+@needs_full_device
 @pytest.mark.parametrize(
     "command",
     [
@@ -289,6 +294,7 @@ def test_a_full_disk_behind_standard_output(desk: Desk, command: str) -> None:
     assert desk.files() == before
 
 
+@needs_posix
 @pytest.mark.parametrize("command", ["-o -", "-o o.dat --json"])
 def test_a_reader_who_leaves_early_is_no_error(desk: Desk, command: str) -> None:
     reading, writing = os.pipe()
@@ -300,6 +306,7 @@ def test_a_reader_who_leaves_early_is_no_error(desk: Desk, command: str) -> None
     assert desk.mapping()
 
 
+@needs_posix
 def test_a_reader_who_leaves_early_does_not_turn_no_into_yes(desk: Desk) -> None:
     desk.run(*RUN)
     reading, writing = os.pipe()
@@ -310,6 +317,7 @@ def test_a_reader_who_leaves_early_does_not_turn_no_into_yes(desk: Desk) -> None
     assert (done.status, done.err) == (4, "")
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("closed", "status"), [(">&- -o -", 2), (">&- -o o.dat --json", 2), ("2>&- -o o.dat", 0)]
 )
