@@ -3,47 +3,81 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
 SCALE ?= small
 
 PAGE := docs/experiments.md
 
-.PHONY: bench demo experiments test lint format clean help
+# What has been done, as empty files: the environment, Overcoat in it, and the developers' tools.
+MADE := $(VENV)/.made
+INSTALLED := $(VENV)/.installed
+TOOLS := $(VENV)/.tools
+
+COMPILED := $(shell find src -name '*.pyx' -o -name '*.pxd')
+
+# Python compiles a module when it is first imported; most of those installed here never are.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile \
+	-c constraints.txt
+# The build runs in .venv itself, so that it has the Cython of constraints.txt.
+BUILD := $(INSTALL) --no-build-isolation
+TEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+
+.PHONY: bench check clean demo docs experiments format help lint test twins
 
 help:
 	@echo "make demo    anonymize generated hospital data and show what happened"
 	@echo "make test    lint, types and the whole test suite"
+	@echo "make check   lint, types and the tests that are quick: before every commit"
+	@echo "make twins   the test suite on the slow twins of the compiled parts"
 	@echo "make lint    ruff and mypy only"
 	@echo "make bench   measure speed (SCALE=tiny, small or full; DATA=folder with real data sets)"
 	@echo "make experiments  the paper's experiments (DATA=folder with real data sets; NAMES= of some)"
+	@echo "make docs    write the reference of the Python API from its docstrings"
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
-$(INSTALLED): pyproject.toml constraints.txt $(wildcard src/overcoat/*/*.pyx src/overcoat/*/*.pxd)
+$(MADE):
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $@
+
+$(INSTALLED): pyproject.toml setup.py constraints.txt $(COMPILED) | $(MADE)
+	$(INSTALL) setuptools Cython
+	$(BUILD) -e .
+	touch $@
+
+$(TOOLS): pyproject.toml constraints.txt | $(INSTALLED)
+	$(BUILD) -e '.[dev]'
 	touch $@
 
 demo: $(INSTALLED)
 	$(BIN)/overcoat demo --out demo
 
-lint: $(INSTALLED)
+lint: $(INSTALLED) $(TOOLS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(TEST)
 
-bench: $(INSTALLED)
+check: lint
+	$(TEST) -m 'not slow'
+
+twins: $(INSTALLED) $(TOOLS)
+	OVERCOAT_ENGINE=reference $(TEST)
+
+bench: $(INSTALLED) $(TOOLS)
 	$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
 
-experiments: $(INSTALLED)
+experiments: $(INSTALLED) $(TOOLS)
 	$(BIN)/python -m experiments.run $(if $(DATA),--data $(DATA) $(if $(NAMES),,--page $(PAGE))) $(NAMES)
 
-format: $(INSTALLED)
+docs: $(INSTALLED) $(TOOLS)
+	$(BIN)/python -m tools.api
+
+format: $(INSTALLED) $(TOOLS)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build demo src/overcoat/*/*.so src/overcoat/*/*.c *.egg-info src/*.egg-info
+	rm -rf $(VENV) build demo *.egg-info src/*.egg-info
+	find src -name '*.so' -delete -o -name '*.c' -delete

@@ -102,8 +102,11 @@ def machine() -> str:
     if info.exists():
         names = [x for x in info.read_text().splitlines() if x.startswith("model name")]
         model = names[0].partition(":")[2].strip() if names else model
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    return f"{platform.system()}, {os.cpu_count()} cores of {model}, {memory:.0f} GiB"
+    found = f"{platform.system()}, {os.cpu_count()} cores of {model}"
+    if hasattr(os, "sysconf"):  # not on Windows
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+        found += f", {memory:.0f} GiB"
+    return found
 
 
 def _row(cells: list[str]) -> str:

@@ -1,5 +1,6 @@
 """The benchmarks run, tiny, so that they never rot; how fast they are is not tested."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,3 +22,12 @@ def test_benchmarks_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert len({row.count("|") for row in rows}) == 1
     assert "Growth in N from 200 to 400" in text
     assert "Growth in items from 20 to 40" in text
+
+
+def test_the_machine_is_described_where_the_system_tells_little(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from benchmarks.run import machine
+
+    monkeypatch.delattr(os, "sysconf", raising=False)
+    assert f"{os.cpu_count()} cores of " in machine()

@@ -297,7 +297,7 @@ OUTPUTS = [
     Bad("no data", "anonymize", ("Missing argument 'DATA'",)),
     Bad("no folder", "anonymize d.dat -k 2 --km 2 -o no/o.dat", ("no/o.dat: cannot be written",)),
     Bad("directory", "anonymize d.dat -k 2 --km 2 -o s", ("s: is a directory",), {"s/x": ""}),
-    Bad("device", "anonymize d.dat -k 2 --km 2 -o /dev/full", ("/dev/full: is not a regular",)),
+    Bad("device", "anonymize d.dat -k 2 --km 2 -o /dev/null", ("/dev/null: is not a regular",)),
     Bad(
         "mapping folder",
         "anonymize d.dat -k 2 --km 2 -o o.dat --mapping no/m.json",

@@ -16,11 +16,12 @@ from cli.command import DATA, Desk, words
 from overcoat.data.io import write as write_properly
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
+from platforms import needs_full_device, needs_posix
 
 EARLIER = {"o.dat": "an earlier release\n", "map.json": "an earlier mapping\n"}
 RUN = words("anonymize d.dat -k 2 --km 2 -o o.dat --mapping map.json")
 READ = "anonymize fifo -k 2 --km 2 -o o.dat --mapping map.json"
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
 
 # Whoever started the tests may have had these ignored, as nohup does.
 DRIVER = """
@@ -53,6 +54,7 @@ def open_when_read(fifo: Path, process: subprocess.Popen[bytes]) -> int:
     raise AssertionError(process.communicate()[1])
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("command", "number", "earlier"),
     [
@@ -84,6 +86,7 @@ def test_a_signal_while_reading(
     assert desk.files() == before
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("number", "earlier"),
     [*((number, EARLIER) for number in SIGNALS), (signal.SIGINT, {})],
@@ -111,6 +114,7 @@ overcoat.release.sinks.write = half
     assert desk.files() == before
 
 
+@needs_posix
 def test_an_impatient_second_signal_does_not_stop_the_cleaning_up(desk: Desk) -> None:
     desk.write(EARLIER)
     before = desk.files()
@@ -308,6 +312,7 @@ def test_a_mapping_that_protects_nobody_is_never_published(
 # -- standard output ----------------------------------------------------------------------------
 
 
+@needs_full_device
 @pytest.mark.parametrize(
     "command",
     [
@@ -326,6 +331,7 @@ def test_a_full_disk_behind_standard_output(desk: Desk, command: str) -> None:
     assert desk.files() == before
 
 
+@needs_posix
 @pytest.mark.parametrize("command", ["-o -", "-o o.dat --mapping map.json --json"])
 def test_a_reader_who_leaves_early_is_no_error(desk: Desk, command: str) -> None:
     reading, writing = os.pipe()
@@ -359,6 +365,7 @@ def test_a_mapping_is_not_written_for_data_that_nobody_took(
     assert desk.files() == before
 
 
+@needs_posix
 def test_a_reader_who_leaves_early_does_not_turn_no_into_yes(desk: Desk) -> None:
     desk.run(*RUN)
     reading, writing = os.pipe()
@@ -370,6 +377,7 @@ def test_a_reader_who_leaves_early_does_not_turn_no_into_yes(desk: Desk) -> None
     assert done.err == "note: map.json: was written with another release than this one\n"
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("closed", "status"), [(">&- -o -", 2), (">&- -o o.dat --json", 2), ("2>&- -o o.dat", 0)]
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 
@@ -11,6 +10,8 @@ import pytest
 
 from cli.command import Desk, words
 from overcoat.cli import progress
+
+pty = pytest.importorskip("pty", reason="needs POSIX: terminals")
 
 RUN = words("anonymize d.dat -k 2 --km 2 -o")
 SUMMARY = ["data", "policy", "changed", "suppressed", "loss", "verified", "released"]

@@ -26,6 +26,8 @@ from typing import Any
 
 import pytest
 
+from platforms import needs_posix
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_RUN = ("make", "pip", "git")
@@ -133,6 +135,7 @@ def check_python(block: Block, names: dict[str, Any]) -> None:
     assert not runner.failures, "".join(lines)
 
 
+@needs_posix
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.kernels import grouping, grouping_class, reference
 from overcoat.policy.hierarchy import Hierarchy, Tree
+from platforms import needs_posix
 
 TWINS = [reference.Grouping, grouping.Grouping]
 
@@ -149,6 +150,7 @@ def test_all_violations_are_those_of_each_group() -> None:
         assert size == 1 or any(len(supports) for supports, _ in expected)
 
 
+@needs_posix
 def test_an_interrupt_ends_all_threads() -> None:
     """Somewhere among very many groups an interrupt comes; most are never taken."""
     n_long, taken = 1_000_000, 0

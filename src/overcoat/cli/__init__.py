@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import suppress
+from io import TextIOWrapper
 from types import FrameType
 from typing import NoReturn
 
@@ -35,7 +36,12 @@ Exit status
 On anything but 0 no output file was written and earlier ones are untouched."""
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# What asks a process to end; no system has all of them.
+_SIGNALS = [
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+    if hasattr(signal, name)
+]
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
@@ -60,6 +66,8 @@ def main() -> NoReturn:
     for number in _SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it: leave it so
             signal.signal(number, _interrupt)
+    if isinstance(sys.stdout, TextIOWrapper):  # it is None where it is closed
+        sys.stdout.reconfigure(encoding="utf-8")  # as files are, whatever the system's habit
     sys.exit(_run())
 
 

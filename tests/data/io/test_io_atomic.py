@@ -11,6 +11,7 @@ from overcoat.data.io import Staging, open_atomic, write
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
+from platforms import needs_posix, needs_user
 
 
 def names(folder: Path) -> list[str]:
@@ -107,6 +108,7 @@ def test_open_atomic(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a"]
 
 
+@needs_posix
 def test_permissions(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
@@ -121,6 +123,7 @@ def test_permissions(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "old").stat().st_mode) == 0o600
 
 
+@needs_posix
 def test_links_are_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real" / "file")
@@ -130,6 +133,7 @@ def test_links_are_followed(tmp_path: Path) -> None:
     assert (tmp_path / "real" / "file").read_bytes() == b"x"
 
 
+@needs_posix
 def test_targets_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("loop").symlink_to("loop")
@@ -149,13 +153,14 @@ def test_targets_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert names(tmp_path) == ["folder", "loop"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+@needs_user
 def test_no_permission(tmp_path: Path) -> None:
     (tmp_path / "locked").mkdir(0o500)
     with Staging() as staging, pytest.raises(DataError, match="cannot be written: Permission"):
         staging.stage(tmp_path / "locked" / "a")
 
 
+@needs_posix
 def test_names_as_long_as_they_may_be(tmp_path: Path) -> None:
     with open_atomic(tmp_path / ("x" * 255)) as stream:
         stream.write(b"x")

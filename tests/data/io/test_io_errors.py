@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from overcoat.data.io import delimited, long, read
 from overcoat.errors import DataError
+from platforms import needs_user
 
 UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
 LONG: dict[str, Any] = {"id": "id", "item": "item"}
@@ -152,7 +152,7 @@ def test_missing_file_and_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         read(Path("folder"), **LONG)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+@needs_user
 def test_no_permission(tmp_path: Path) -> None:
     path = tmp_path / "x.dat"
     path.write_bytes(b"a\n")

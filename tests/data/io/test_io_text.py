@@ -14,6 +14,7 @@ from overcoat.data.io.delimited import BLOCK
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
+from platforms import needs_full_device
 
 Rows = list[tuple[str, ...]]
 
@@ -243,7 +244,7 @@ def test_a_release_in_a_temporary_is_read_by_its_layout(tmp_path: Path) -> None:
         assert read_as(path, layout) == data
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+@needs_full_device
 @pytest.mark.parametrize("layout", [Layout("basket"), Layout("list", parquet=True)])
 def test_a_full_disk(layout: Layout) -> None:
     data = Transactions.of([{"a"}])
