@@ -19,7 +19,7 @@ for module, names in {
     for name in names:
         if hasattr(module, name):
             delattr(module, name)
-for name in ("resource", "fcntl", "pwd", "grp", "termios", "pty", "syslog"):
+for name in ("resource", "pwd", "grp", "termios", "pty", "syslog"):
     sys.modules[name] = None
 from overcoat.cli import main
 main()
@@ -52,7 +52,7 @@ def test_standard_output_is_utf8_whatever_the_habit_of_the_system(
     bad = words("anonymize d.dat -k 2 --privacy p.txt -o o.dat --json")
     done = desk.run_process(*bad, PYTHONIOENCODING=encoding)
     assert done.status == 2
-    assert "\u2192" in done.json["error"]
+    assert "\u2192" in done.json["error"]["message"]
 
     done = desk.run_process("anonymize", "--help", PYTHONIOENCODING=encoding)
     assert done.status == 0
