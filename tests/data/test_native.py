@@ -141,3 +141,13 @@ def test_item_supports(rows: list[list[int]]) -> None:
     assert np.array_equal(
         compiled_rows.item_supports(*arguments), reference.item_supports(*arguments)
     )
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(rows_of_codes, st.booleans())
+def test_first_unsorted(rows: list[list[int]], nearly: bool) -> None:
+    if nearly:  # canonical but for one row
+        distinct = sorted({tuple(sorted(set(row))) for row in rows})
+        rows = [*map(list, distinct), *rows[:1]]
+    offsets, codes = arrays(rows)
+    assert compiled_rows.first_unsorted(offsets, codes) == reference.first_unsorted(offsets, codes)

@@ -318,6 +318,33 @@ def _shrunk(array, size):
     return part if size > 0.8 * len(array) else part.copy()
 
 
+def first_unsorted(offsets, codes):
+    """Return the first row that is not canonical, or -1; see `overcoat.data.reference`."""
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        int64_t n = start.shape[0] - 1, row, i, j, before, found = -1
+        bint after
+    with nogil:
+        for row in range(n):
+            for i in range(start[row] + 1, start[row + 1]):
+                if items[i] <= items[i - 1]:
+                    found = row
+                    break
+            if found < 0 and row > 0:
+                i, j, before = start[row], start[row - 1], start[row]
+                while i < start[row + 1] and j < before and items[i] == items[j]:
+                    i += 1
+                    j += 1
+                # Where they part, the row before has ended or has the smaller code.
+                after = i < start[row + 1] and (j == before or items[j] < items[i])
+                if not after:
+                    found = row
+            if found >= 0:
+                break
+    return found
+
+
 def item_supports(offsets, codes, counts, int64_t n_items):
     """Return the support of each item; see `overcoat.data.reference`."""
     cdef:

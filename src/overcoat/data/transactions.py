@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.data.canonical import check_number, checked_arrays
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.vocabulary import Vocabulary
@@ -26,11 +27,15 @@ Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 _BATCH = 1 << 17  # rows gathered before they are brought into canonical form
+_ARRAYS = ("offsets", "codes", "counts", "positions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transactions:
     """Transactions of people: which distinct sets of items occur, and how often.
+
+    Made by `read`, `of` or a `TransactionsBuilder`. The constructor itself takes arrays that are
+    canonical already, checks that they are, and copies them.
 
     Attributes
     ----------
@@ -59,9 +64,35 @@ class Transactions:
     digest: str | None = None
 
     def __post_init__(self) -> None:
-        for values in (self.offsets, self.codes, self.counts, self.positions):
+        arrays = checked_arrays(
+            self.vocabulary, self.offsets, self.codes, self.counts, self.positions
+        )
+        self._hold(*arrays)
+
+    def _hold(self, *arrays: NDArray[Any] | None) -> None:
+        for name, values in zip(_ARRAYS, arrays, strict=True):
             if values is not None:
                 values.flags.writeable = False
+            object.__setattr__(self, name, values)  # the way of a frozen data class
+
+    @classmethod
+    def _of_canonical(
+        cls,
+        vocabulary: Vocabulary,
+        offsets: NDArray[np.int64],
+        codes: Codes,
+        counts: Counts,
+        positions: NDArray[np.int64] | None = None,
+        layout: Layout | None = None,
+        digest: str | None = None,
+    ) -> Transactions:
+        """Take over arrays that were just made canonical and belong to nobody else."""
+        check_number(len(counts), "distinct rows")
+        self = cls.__new__(cls)
+        self._hold(offsets, codes, counts, positions)
+        for name, value in (("vocabulary", vocabulary), ("layout", layout), ("digest", digest)):
+            object.__setattr__(self, name, value)
+        return self
 
     @classmethod
     def of(cls, rows: Iterable[Iterable[str]], *, keep_order: bool = False) -> Transactions:
@@ -209,7 +240,9 @@ class TransactionsBuilder:
         positions = None
         if self._positions is not None:
             positions = became[_joined(self._positions, np.int64)]
-        return Transactions(vocabulary, offsets, codes, counts, positions, layout, digest)
+        return Transactions._of_canonical(
+            vocabulary, offsets, codes, counts, positions, layout, digest
+        )
 
     def _gather_loose(self) -> None:
         if len(self._loose_ends) > 1:
