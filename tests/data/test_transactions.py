@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overcoat.data import canonical
-from overcoat.data.transactions import Transactions
+from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError
 
@@ -66,7 +66,7 @@ def test_rows_that_are_equal_are_refused() -> None:
 
 
 def test_arrays_stay_with_their_owner() -> None:
-    arrays = {
+    arrays: dict[str, Any] = {
         "offsets": np.array([0, 1, 2]),
         "codes": np.array([0, 1], np.int32),
         "counts": np.array([1, 2]),
@@ -98,3 +98,67 @@ def test_more_than_can_be_numbered_is_refused(monkeypatch: pytest.MonkeyPatch) -
         Transactions(**SOUND)
     with pytest.raises(DataError, match=refused):
         Transactions.of([[], ["a"], ["b"], ["c"]])
+
+
+def test_rows_with_counts() -> None:
+    counts: list[Any] = [2, 3_000_000_000, 1, np.int8(4)]
+    data = Transactions.of([["a"], ["b", "a"], [], ["a"]], counts=counts)
+    assert list(data) == [((), 1), (("a",), 6), (("a", "b"), 3_000_000_000)]
+    assert data.supports.tolist() == [3_000_000_006, 3_000_000_000]
+    ordered = Transactions.of([["b"], ["a"]], counts=[2, 1], keep_order=True)
+    assert ordered.positions is not None
+    assert ordered.positions.tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([1], "transaction 2 has no count"),
+        ([1, 1, 1], "more counts than the 2 transactions"),
+        ([1, 0], "transaction 2: count must be a whole number of at least 1, not 0"),
+        ([1, 1.5], "transaction 2: count must be a whole number of at least 1, not 1.5"),
+        ([1, True], "transaction 2: count must be a whole number of at least 1, not True"),
+        ([1 << 61, 1 << 61], "the counts add up to more than any number of people"),
+    ],
+)
+def test_counts_that_are_none(counts: list[Any], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        Transactions.of([["a"], ["b"]], counts=counts)
+
+
+def builder_of(labels: str) -> TransactionsBuilder:
+    builder = TransactionsBuilder()
+    for label in labels:
+        builder.code(label)
+    return builder
+
+
+def test_rows_with_counts_in_parts() -> None:
+    builder = builder_of("ba")
+    builder.add_rows([0, 2, 2], [0, 1], [3_000_000_000, 5])
+    builder.add([1, 1], 2)
+    builder.add_rows([1, 2], [0, 1])  # rows may start anywhere
+    assert list(builder.build()) == [((), 5), (("a",), 3), (("a", "b"), 3_000_000_000)]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        (([0, 1, 5], [0, 1]), "offsets reach from 0 to 5, beyond the 2 codes"),
+        (([-1, 1], [0, 1]), "offsets reach from -1 to 1, beyond"),
+        (([0, 2, 1], [0, 1]), "offsets must not fall; row 1"),
+        (([0, 2], [0, 2]), "code 2 is that of no item; there are 2"),
+        (([0, 2], [0.0, 1.0]), "codes must be whole numbers, not float64"),
+        (([0, 2], [0, 1], [1, 1]), "2 counts for 1 rows"),
+        (([0, 2], [0, 1], [-3]), "counts must be at least 1; that of row 0 is -3"),
+    ],
+)
+def test_arrays_that_are_no_rows(arrays: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        builder_of("ba").add_rows(*arrays)
+
+
+def test_more_items_than_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(canonical, "MOST", 3)
+    with pytest.raises(DataError, match="4 items are more than the 3 that can be worked on"):
+        builder_of("abcd")

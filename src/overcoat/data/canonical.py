@@ -14,7 +14,17 @@ from overcoat.data.native import first_unsorted
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError
 
-__all__ = ["MOST", "check_number", "check_rows", "checked_arrays", "total", "whole_numbers"]
+__all__ = [
+    "MOST",
+    "check_codes",
+    "check_counts",
+    "check_number",
+    "check_people",
+    "check_rows",
+    "checked_arrays",
+    "total",
+    "whole_numbers",
+]
 
 MOST = (1 << 31) - 1  # distinct rows, and items: their numbers take 32 bits
 MOST_PEOPLE = 1 << 62  # transactions: their numbers are added up in 64 bits
@@ -83,7 +93,12 @@ def check_counts(counts: NDArray[np.int64], n_rows: int) -> None:
     if len(counts) and counts.min() < 1:
         row = int(np.argmin(counts))
         raise DataError(f"counts must be at least 1; that of row {row} is {counts[row]}")
-    if total(counts) >= MOST_PEOPLE:
+    check_people(total(counts))
+
+
+def check_people(n: int) -> None:
+    """Raise unless so many transactions can be added up."""
+    if n >= MOST_PEOPLE:
         raise DataError("the counts add up to more than any number of people")
 
 

@@ -10,16 +10,27 @@ from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.canonical import check_number, checked_arrays
+from overcoat.checks import check_count
+from overcoat.data.canonical import (
+    check_codes,
+    check_counts,
+    check_number,
+    check_people,
+    check_rows,
+    checked_arrays,
+    total,
+    whole_numbers,
+)
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import DataError
+from overcoat.errors import DataError, InputError
 
 __all__ = ["Transactions", "TransactionsBuilder", "check_label"]
 
@@ -95,16 +106,39 @@ class Transactions:
         return self
 
     @classmethod
-    def of(cls, rows: Iterable[Iterable[str]], *, keep_order: bool = False) -> Transactions:
-        """Build from any iterable of collections of strings, one a transaction."""
+    def of(
+        cls,
+        rows: Iterable[Iterable[str]],
+        *,
+        counts: Iterable[int] | None = None,
+        keep_order: bool = False,
+    ) -> Transactions:
+        """Build from any iterable of collections of strings.
+
+        Parameters
+        ----------
+        rows : one a transaction
+        counts : how many transactions each row stands for, by default one
+        keep_order : remember the order of the transactions in `positions`
+
+        >>> list(Transactions.of([{"a"}, {"a", "b"}, {"a"}], counts=[5, 1, 2]))
+        [(('a',), 7), (('a', 'b'), 1)]
+        """
         builder = TransactionsBuilder(keep_order=keep_order)
+        many = repeat(1) if counts is None else iter(counts)
+        number = 0
         for number, row in enumerate(rows, start=1):
             if isinstance(row, (str, bytes)):
                 raise DataError(f"transaction {number} is a string; expected a set of items")
+            count = next(many, None)
+            if count is None:
+                raise DataError(f"transaction {number} has no count")
             try:
-                builder.add([builder.code(label) for label in row])
-            except DataError as error:
+                builder.add([builder.code(label) for label in row], check_count("count", count))
+            except InputError as error:
                 raise DataError(f"transaction {number}: {error}") from None
+        if counts is not None and next(many, None) is not None:
+            raise DataError(f"more counts than the {number} transactions")
         return builder.build()
 
     @cached_property
@@ -192,28 +226,57 @@ class TransactionsBuilder:
         self._codes: dict[str, int] = {}
         self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # sizes, codes, counts
         self._positions: list[NDArray[np.int64]] | None = [] if keep_order else None
-        self._n_rows = 0  # of all batches
+        self._n_rows = self._n_transactions = 0  # of all batches
         self._collapses = True  # whether batches hold many equal rows
         self._loose_codes, self._loose_ends = array("i"), array("q", [0])
+        self._loose_counts = array("q")
 
     def code(self, label: str) -> int:
         """Return the provisional code of `label`, a new one at first sight."""
         code = self._codes.get(label)
         if code is None:
+            check_number(len(self._codes) + 1, "items")
             code = self._codes[check_label(label)] = len(self._codes)
         return code
 
-    def add(self, codes: Iterable[int]) -> None:
-        """Add a transaction with these provisional codes, in any order."""
+    def add(self, codes: Iterable[int], count: int = 1) -> None:
+        """Add a transaction with these provisional codes, in any order, or `count` of them."""
         self._loose_codes.extend(codes)
         self._loose_ends.append(len(self._loose_codes))
-        if len(self._loose_ends) > _BATCH:
+        self._loose_counts.append(count)
+        if len(self._loose_counts) >= _BATCH:
             self._gather_loose()
 
-    def add_rows(self, offsets: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
-        """Add many transactions at once, given as CSR arrays of provisional codes."""
+    def add_rows(self, offsets: Any, codes: Any, counts: Any = None) -> None:
+        """Add many transactions at once, given as CSR arrays of provisional codes.
+
+        The cheap way to bring together what was counted in parts, by many machines: each part sends
+        its labels, its distinct rows and their counts.
+
+        Parameters
+        ----------
+        offsets : IN, (rows + 1,); row r is ``codes[offsets[r]:offsets[r + 1]]``
+        codes : IN, from `code`, in any order
+        counts : IN, (rows,); how many transactions each row stands for, by default one
+
+        >>> builder = TransactionsBuilder()
+        >>> for rows in ([{"a"}, {"a", "b"}], [{"b"}, {"a", "b"}]):
+        ...     part = Transactions.of(rows)
+        ...     codes = np.array([builder.code(label) for label in part.vocabulary])
+        ...     builder.add_rows(part.offsets, codes[part.codes], part.counts)
+        >>> list(builder.build())
+        [(('a',), 1), (('a', 'b'), 2), (('b',), 1)]
+        """
         self._gather_loose()
-        self._add_batch(offsets, codes)
+        offsets, codes = whole_numbers("offsets", offsets), whole_numbers("codes", codes, np.int32)
+        check_rows(offsets, len(codes))
+        check_codes(codes, len(self._codes))
+        if counts is None:
+            counts = np.ones(len(offsets) - 1, np.int64)
+        else:
+            counts = whole_numbers("counts", counts)
+            check_counts(counts, len(offsets) - 1)
+        self._add_batch(offsets, codes, counts)
 
     def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out."""
@@ -245,20 +308,24 @@ class TransactionsBuilder:
         )
 
     def _gather_loose(self) -> None:
-        if len(self._loose_ends) > 1:
+        if self._loose_counts:
             ends, codes = np.array(self._loose_ends), np.array(self._loose_codes, np.int32)
+            counts = np.array(self._loose_counts)
             self._loose_codes, self._loose_ends = array("i"), array("q", [0])
-            self._add_batch(ends, codes)
+            self._loose_counts = array("q")
+            self._add_batch(ends, codes, counts)
 
-    def _add_batch(self, ends: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
-        n_rows = len(ends) - 1
-        counts, became = np.ones(n_rows, np.int64), np.arange(n_rows)
+    def _add_batch(self, ends: NDArray[np.int64], codes: Codes, counts: Counts) -> None:
+        self._n_transactions += total(counts)
+        check_people(self._n_transactions)
+        n_rows, places = len(counts), counts
+        became = np.arange(n_rows)
         if self._collapses:
-            ends, codes, counts, became = canonical_rows(ends, codes, counts)
+            ends, codes, counts, became = canonical_rows(ends, codes, counts, overwrite=True)
             self._collapses = len(counts) < 0.9 * n_rows
-        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]].astype(np.int32), counts))
+        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]], counts))
         if self._positions is not None:
-            self._positions.append(became + self._n_rows)
+            self._positions.append(np.repeat(became + self._n_rows, places))
         self._n_rows += len(counts)
 
 
