@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +32,12 @@ from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, InputError
 
-__all__ = ["Transactions", "TransactionsBuilder", "check_label"]
+if TYPE_CHECKING:
+    import polars as pl
 
+__all__ = ["FrameLayout", "Transactions", "TransactionsBuilder", "check_label"]
+
+FrameLayout = Literal["list", "long"]
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
@@ -170,6 +174,43 @@ class Transactions:
         """Return the codes of distinct row `index`."""
         return self.codes[self.offsets[index] : self.offsets[index + 1]]
 
+    def to_polars(self, layout: FrameLayout | None = None) -> pl.DataFrame:
+        """Return a polars frame, in canonical order, with one row for each transaction or pair.
+
+        Parameters
+        ----------
+        layout : ``list``: a column of lists of items; ``long``: a running number and an item a row
+            (no item for an empty transaction). By default ``long`` if the input was a long table.
+            Columns are called as they were in the input, else ``items``, ``id`` and ``item``.
+
+        >>> data = Transactions.of([{"b", "a"}, set(), {"b", "a"}])
+        >>> data.to_polars().rows()
+        [([],), (['a', 'b'],), (['a', 'b'],)]
+        >>> data.to_polars("long").rows()
+        [(1, None), (2, 'a'), (2, 'b'), (3, 'a'), (3, 'b')]
+        """
+        return _frames().to_polars(self, layout)  # type: ignore[no-any-return]
+
+    def to_pandas(self, layout: FrameLayout | None = None) -> Any:
+        """Return a pandas frame, laid out like that of `to_polars`."""
+        return _frames().to_pandas(self, layout)
+
+    def to_arrow(self, layout: FrameLayout | None = None) -> Any:
+        """Return a pyarrow table, laid out like the frame of `to_polars`."""
+        return _frames().to_arrow(self, layout)
+
+    def to_lists(self) -> list[list[str]]:
+        """Return a list of the items of each transaction, in canonical order.
+
+        >>> Transactions.of([{"b", "a"}, set(), {"b", "a"}]).to_lists()
+        [[], ['a', 'b'], ['a', 'b']]
+        """
+        return _frames().to_lists(self)  # type: ignore[no-any-return]
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand out the frame of `to_polars` to whatever reads Arrow: DuckDB, pyarrow, polars."""
+        return self.to_polars().__arrow_c_stream__(requested_schema)
+
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], int]]:
         labels = self.vocabulary.labels
         for index, count in enumerate(self.counts.tolist()):
@@ -195,6 +236,12 @@ class Transactions:
             f"Transactions({self.n_transactions:,} transactions, "
             f"{self.n_distinct:,} distinct, {self.n_items:,} items)"
         )
+
+
+def _frames() -> Any:
+    from overcoat.data.io import frames  # which knows transactions, and is needed by few
+
+    return frames
 
 
 def check_label(label: Any) -> str:
