@@ -17,6 +17,7 @@ FLOORS = {
     "errors": 1,
     "engines": 2,
     "checks": 2,
+    "html": 2,
     "context": 3,
     "data": 4,
     "policy": 5,

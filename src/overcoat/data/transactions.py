@@ -29,6 +29,7 @@ from overcoat.data.canonical import (
 )
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
+from overcoat.data.view import transactions_html
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, InputError
 
@@ -236,6 +237,9 @@ class Transactions:
             f"Transactions({self.n_transactions:,} transactions, "
             f"{self.n_distinct:,} distinct, {self.n_items:,} items)"
         )
+
+    def _repr_html_(self) -> str:
+        return transactions_html(self)
 
 
 def _frames() -> Any:
