@@ -1,12 +1,16 @@
 """Transactions made from arrays and from rows: canonical, and nobody else's."""
 
+import hashlib
 import pickle
+import struct
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from overcoat.data import canonical
+from overcoat.data.io import read
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError
@@ -162,3 +166,22 @@ def test_more_items_than_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(canonical, "MOST", 3)
     with pytest.raises(DataError, match="4 items are more than the 3 that can be worked on"):
         builder_of("abcd")
+
+
+def test_a_digest_of_what_they_hold(tmp_path: Path) -> None:
+    """It is that of an explicit sequence of bytes, so it is the same everywhere and for ever."""
+    data = Transactions.of([["é"], ["b", "é"], []], counts=[1, 3_000_000_000, 2])
+    by_hand = struct.pack("<3q", 2, 3, 3)
+    by_hand += struct.pack("<q", 1) + b"b" + struct.pack("<q", 2) + "é".encode()
+    by_hand += struct.pack("<4q", 0, 0, 2, 3) + struct.pack("<3i", 0, 1, 1)
+    by_hand += struct.pack("<3q", 2, 3_000_000_000, 1)
+    assert data.content_digest == hashlib.sha256(by_hand).hexdigest()
+
+    rows = [["b", "a"], ["a"], []]
+    same = [Transactions.of(rows), Transactions.of(rows[::-1], keep_order=True)]
+    (tmp_path / "x.csv").write_text("a,b\na\n\n")
+    same.append(read(tmp_path / "x.csv"))
+    assert len({one.content_digest for one in same}) == 1
+    other = [rows[:2], [*rows, []], [["ab"], ["a"], []], [["b"], ["a"], ["a"]]]
+    digests = {Transactions.of(one).content_digest for one in other}
+    assert len({same[0].content_digest, *digests}) == 5

@@ -5,6 +5,7 @@ Compiled code does not look twice, so what comes from outside is looked at here,
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "check_people",
     "check_rows",
     "checked_arrays",
+    "digest_of",
     "total",
     "whole_numbers",
 ]
@@ -163,3 +165,25 @@ def _check_positions(positions: NDArray[np.int64], counts: NDArray[np.int64]) ->
     in_range = not len(positions) or (positions.min() >= 0 and positions.max() < len(counts))
     if not in_range or not np.array_equal(np.bincount(positions, minlength=len(counts)), counts):
         raise DataError("positions must hold each row as often as it counts")
+
+
+def digest_of(
+    vocabulary: Vocabulary,
+    offsets: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    counts: NDArray[np.int64],
+) -> str:
+    """Return the SHA-256 of canonical rows and their labels, the same on every machine.
+
+    Over their numbers (items, rows, occurrences), then each label in UTF-8 after its length, then
+    offsets, codes and counts; codes take four bytes, other numbers eight, the least byte first.
+    """
+    sha256 = hashlib.sha256()
+    labels = [label.encode("utf-8") for label in vocabulary]
+    sha256.update(np.array([len(labels), len(counts), len(codes)], "<i8").tobytes())
+    for label in labels:
+        sha256.update(len(label).to_bytes(8, "little"))
+        sha256.update(label)
+    for values, kind in ((offsets, "<i8"), (codes, "<i4"), (counts, "<i8")):
+        sha256.update(np.ascontiguousarray(values, kind).data)
+    return sha256.hexdigest()

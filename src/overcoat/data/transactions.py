@@ -24,6 +24,7 @@ from overcoat.data.canonical import (
     check_people,
     check_rows,
     checked_arrays,
+    digest_of,
     total,
     whole_numbers,
 )
@@ -170,6 +171,11 @@ class Transactions:
     def supports(self) -> Counts:
         """Support of each item, by code."""
         return item_supports(self.offsets, self.codes, self.counts, self.n_items)
+
+    @cached_property
+    def content_digest(self) -> str:
+        """SHA-256 of the transactions themselves: equal exactly when they are, however read."""
+        return digest_of(self.vocabulary, self.offsets, self.codes, self.counts)
 
     def row(self, index: int) -> Codes:
         """Return the codes of distinct row `index`."""
