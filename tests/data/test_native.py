@@ -59,6 +59,28 @@ def test_many_canonical_rows(n_codes: int, many: int, monkeypatch: pytest.Monkey
     )
 
 
+def test_long_rows_with_a_common_start() -> None:
+    """Rows are told apart however late they differ, and calls do not nest with their length."""
+    start = list(range(60_000))
+    rows = [start] * 40 + [start[:-1], [*start, 70_000], [*start, 70_001]] * 2
+    rows += [start[:length] for length in range(0, 400, 3)]
+    offsets, codes = arrays(rows)
+    counts = np.arange(1, len(rows) + 1)
+    same(
+        compiled_rows.canonical_rows(offsets, codes, counts),
+        reference.canonical_rows(offsets, codes, counts),
+    )
+
+
+def test_equal_rows_of_two_hundred_thousand_items() -> None:
+    offsets = np.arange(41) * 200_000
+    codes = np.tile(np.arange(200_000, dtype=np.int32), 40)
+    found, _, counts, positions = compiled_rows.canonical_rows(offsets, codes, np.ones(40, int))
+    assert found.tolist() == [0, 200_000]
+    assert counts.tolist() == [40]
+    assert not positions.any()
+
+
 text = st.lists(
     st.sampled_from(
         [b"a", b"bb", b" ", b"\t", b",", b"\n", b"\r", b"\r\n", b"\x0b", b"\xc3\xa9", b"|"]
@@ -119,3 +141,13 @@ def test_item_supports(rows: list[list[int]]) -> None:
     assert np.array_equal(
         compiled_rows.item_supports(*arguments), reference.item_supports(*arguments)
     )
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(rows_of_codes, st.booleans())
+def test_first_unsorted(rows: list[list[int]], nearly: bool) -> None:
+    if nearly:  # canonical but for one row
+        distinct = sorted({tuple(sorted(set(row))) for row in rows})
+        rows = [*map(list, distinct), *rows[:1]]
+    offsets, codes = arrays(rows)
+    assert compiled_rows.first_unsorted(offsets, codes) == reference.first_unsorted(offsets, codes)

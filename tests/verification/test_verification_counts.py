@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from overcoat.data.transactions import Transactions
-from overcoat.verification import counting as compiled
-from overcoat.verification import reference
+from overcoat.verification import counting, images, matching, reference
 
 
 def random_data(rng: random.Random) -> Transactions:
@@ -27,7 +26,7 @@ def test_weakest_sets(m: int) -> None:
         arguments = (data.offsets, data.codes, data.counts, allowed, m)
         k, limit = rng.randint(1, 12), rng.choice([0, 3, 10_000])
         expected = reference.weakest_sets(*arguments, k, limit)
-        assert compiled.weakest_sets(*arguments, k, limit) == expected
+        assert counting.weakest_sets(*arguments, k, limit) == expected
 
 
 @pytest.mark.parametrize("m", [0, 1, 2, 3, 4, 5])
@@ -40,33 +39,69 @@ def test_shared_labels(m: int) -> None:
             np.array([rng.random() < chance for _ in range(data.n_items)], np.uint8)
             for chance in (0.7, 0.4)  # some are both, some are neither
         )
-        shares = np.arange(data.n_transactions + 1) * rng.choice([0, 20, 50, 80, 100]) // 100
-        arguments = (data.offsets, data.codes, data.counts, public, private, shares, m)
+        share = (rng.choice([0, 20, 50, 80, 100]), 100)
+        arguments = (data.offsets, data.codes, data.counts, public, private, *share, m)
         limit = rng.choice([0, 3, 10_000])
         expected = reference.shared_labels(*arguments, limit)
-        assert compiled.shared_labels(*arguments, limit) == expected
+        assert counting.shared_labels(*arguments, limit) == expected
         n_found += expected[1]
     assert bool(n_found) == (m > 0)
+
+
+def random_images(
+    rng: random.Random, data: Transactions, largest: int
+) -> tuple[np.ndarray, np.ndarray]:
+    found = [
+        sorted(rng.sample(range(data.n_items), rng.randint(1, min(largest, data.n_items))))
+        for _ in range(rng.randint(0, 9) if data.n_items else 0)
+    ]
+    codes = np.array([code for image in found for code in image], np.int32)
+    return np.cumsum([0, *map(len, found)]), codes
 
 
 def test_image_supports() -> None:
     rng = random.Random(0)
     for _ in range(300):
         data = random_data(rng)
-        images = [
-            sorted(rng.sample(range(data.n_items), rng.randint(1, min(3, data.n_items))))
-            for _ in range(rng.randint(0, 9) if data.n_items else 0)
-        ]
-        ends = np.cumsum([0, *map(len, images)])
-        codes = np.array([code for image in images for code in image], np.int32)
-        arguments = (data.offsets, data.codes, data.counts, ends, codes)
+        arguments = (data.offsets, data.codes, data.counts, *random_images(rng, data, 3))
         k = rng.randint(1, 12)
         exact = reference.image_supports(*arguments, k)
-        found = compiled.image_supports(*arguments, k)
+        found = images.image_supports(*arguments, k)
         least = min((support for support in exact.tolist() if support), default=0)
         for support, other in zip(exact.tolist(), found.tolist(), strict=True):
             assert support == other or (k <= other < support and other >= least)
         assert min((support for support in found.tolist() if support), default=0) == least
+
+
+@pytest.mark.parametrize("n_items", [2, 12, 150])
+def test_image_supports_by_rows_and_by_bits(n_items: int) -> None:
+    """Enough rows for both ways to count, some of them long, some labels in most of them."""
+    rng = random.Random(n_items)
+    labels = [str(item) for item in range(n_items)]
+    rows = [[x for x in labels if rng.random() < rng.choice([0, 0.02, 0.9])] for _ in range(9000)]
+    data = Transactions.of(rows, counts=[rng.choice([1, 3_000_000_000]) for _ in rows])
+    table = (data.offsets, data.codes, data.counts)
+    some = np.sort(rng.sample(range(data.n_distinct), min(40, data.n_distinct)))
+    picked = [data.row(row)[: rng.choice([1, 2, 5, 1000])] for row in some]
+    ends = np.cumsum([0, *map(len, picked)])
+    codes = np.concatenate([np.empty(0, np.int32), *picked])
+    exact = reference.image_supports(*table, ends, codes, 1 << 60)
+    assert np.array_equal(images.image_supports(*table, ends, codes, 1 << 60), exact)
+    found = images.image_supports(*table, ends, codes, 5)
+    assert np.array_equal(found < 5, exact < 5)
+
+
+def test_weakest_parts() -> None:
+    rng = random.Random(7)
+    n_found = 0
+    for _ in range(600):
+        data = random_data(rng)
+        arguments = (data.offsets, data.codes, data.counts, *random_images(rng, data, 12))
+        k, limit = rng.randint(1, 12), rng.choice([0, 3, 10_000])
+        expected = reference.weakest_parts(*arguments, k, limit)
+        assert images.weakest_parts(*arguments, k, limit) == expected
+        n_found += expected[2]
+    assert n_found > 1000
 
 
 def test_rows_match() -> None:
@@ -95,6 +130,6 @@ def test_rows_match() -> None:
             label_of[rng.randrange(data.n_items)] = -2
         arguments = (data.offsets, data.codes, data.counts, label_of, *released)
         expected = reference.rows_match(*arguments)
-        assert compiled.rows_match(*arguments) == expected
+        assert matching.rows_match(*arguments) == expected
         verdicts.add(expected)
     assert verdicts == {True, False}

@@ -13,8 +13,15 @@ else:
     _baskets = load("overcoat.data.baskets", "overcoat.data.reference")
     _rows = load("overcoat.data.rows", "overcoat.data.reference")
 
-__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows", "item_supports"]
+__all__ = [
+    "Tokenizer",
+    "canonical_rows",
+    "contained_rows",
+    "first_unsorted",
+    "format_rows",
+    "item_supports",
+]
 
 Tokenizer, format_rows = _baskets.Tokenizer, _baskets.format_rows
 canonical_rows, contained_rows = _rows.canonical_rows, _rows.contained_rows
-item_supports = _rows.item_supports
+first_unsorted, item_supports = _rows.first_unsorted, _rows.item_supports

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Tokenizer", "canonical_rows", "contained_rows", "format_rows", "item_supports"]
+__all__ = [
+    "Tokenizer",
+    "canonical_rows",
+    "contained_rows",
+    "first_unsorted",
+    "format_rows",
+    "item_supports",
+]
 
 Ints = NDArray[np.integer[Any]]
 _BLANKS = b" \t"
@@ -71,6 +78,21 @@ def contained_rows(offsets: Ints, codes: Ints) -> NDArray[np.bool_]:
         ],
         bool,
     )
+
+
+def first_unsorted(offsets: Ints, codes: Ints) -> int:
+    """Return the first row that does not ascend or is not after the one before it, or -1.
+
+    >>> first_unsorted(np.array([0, 1, 3, 4]), np.array([0, 0, 1, 0]))
+    2
+    """
+    before: list[int] | None = None
+    for number, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        row = codes[start:stop].tolist()
+        if row != sorted(set(row)) or (before is not None and row <= before):
+            return number
+        before = row
+    return -1
 
 
 def item_supports(offsets: Ints, codes: Ints, counts: Ints, n_items: int) -> NDArray[np.int64]:

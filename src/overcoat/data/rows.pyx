@@ -84,33 +84,70 @@ cdef void radix_sort(Keyed* items, Keyed* spare, int64_t n) noexcept nogil:
         memcpy(home, items, n * sizeof(Keyed))
 
 
+cdef int common_prefix(Rows* rows, const Keyed* items, int64_t n, int depth) noexcept nogil:
+    """Return how many codes all of some rows have in common; `depth` is known of."""
+    cdef const int32_t* first = rows.codes + rows.start[items[0].row]
+    cdef const int32_t* codes
+    cdef int64_t i
+    cdef int j, common = rows.length[items[0].row]
+    for i in range(1, n):
+        codes = rows.codes + rows.start[items[i].row]
+        common = min(common, rows.length[items[i].row])
+        j = depth
+        while j < common and codes[j] == first[j]:
+            j += 1
+        common = j
+    return common
+
+
 cdef void sort_rows(
     Rows* rows, Keyed* items, Keyed* spare, int64_t n, int depth
 ) noexcept nogil:
-    cdef int64_t i, j, start
+    """Sort rows that agree in their first `depth` codes.
+
+    Of the parts with equal keys the largest is sorted in the next turn of the loop, the others by
+    calls: none of these has more than half of the rows, so calls nest as deep as n can be halved,
+    however long the rows are. What all rows have in common is passed over in one go.
+    """
+    cdef int64_t i, j, start, largest, n_largest
     cdef Keyed item
     cdef uint64_t last = (<uint64_t> 1 << rows.bits) - 1
-    if n <= 16:
-        for i in range(1, n):
-            item = items[i]
-            j = i
-            while j > 0 and compare_rows(rows, items[j - 1].row, item.row, depth) > 0:
-                items[j] = items[j - 1]
-                j -= 1
-            items[j] = item
-        return
-    for i in range(n):
-        items[i].key = key_of(rows, items[i].row, depth)
-    if n < 4096:
-        qsort(items, n, sizeof(Keyed), compare_keys)
-    else:
-        radix_sort(items, spare, n)
-    start = 0
-    for i in range(1, n + 1):
-        if i == n or items[i].key != items[start].key:
-            if i - start > 1 and items[start].key & last:
-                sort_rows(rows, items + start, spare + start, i - start, depth + rows.packed)
-            start = i
+    while n > 16:
+        for i in range(n):
+            items[i].key = key_of(rows, items[i].row, depth)
+        i = 1
+        while i < n and items[i].key == items[0].key:
+            i += 1
+        if i == n:
+            if not items[0].key & last:
+                return  # the rows end here: they are equal
+            depth = common_prefix(rows, items, n, depth + rows.packed)
+            continue
+        if n < 4096:
+            qsort(items, n, sizeof(Keyed), compare_keys)
+        else:
+            radix_sort(items, spare, n)
+        start = largest = n_largest = 0
+        for i in range(1, n + 1):
+            if i == n or items[i].key != items[start].key:
+                if i - start > 1 and items[start].key & last:
+                    if i - start > n_largest:
+                        if n_largest:
+                            sort_rows(rows, items + largest, spare + largest, n_largest,
+                                      depth + rows.packed)
+                        largest, n_largest = start, i - start
+                    else:
+                        sort_rows(rows, items + start, spare + start, i - start,
+                                  depth + rows.packed)
+                start = i
+        items, spare, n, depth = items + largest, spare + largest, n_largest, depth + rows.packed
+    for i in range(1, n):
+        item = items[i]
+        j = i
+        while j > 0 and compare_rows(rows, items[j - 1].row, item.row, depth) > 0:
+            items[j] = items[j - 1]
+            j -= 1
+        items[j] = item
 
 
 cdef int compare_codes(const void* one, const void* other) noexcept nogil:
@@ -279,6 +316,33 @@ def _shrunk(array, size):
     """Return the first part of an array, copied if much would be kept for nothing."""
     part = np.asarray(array)[:size]
     return part if size > 0.8 * len(array) else part.copy()
+
+
+def first_unsorted(offsets, codes):
+    """Return the first row that is not canonical, or -1; see `overcoat.data.reference`."""
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        int64_t n = start.shape[0] - 1, row, i, j, before, found = -1
+        bint after
+    with nogil:
+        for row in range(n):
+            for i in range(start[row] + 1, start[row + 1]):
+                if items[i] <= items[i - 1]:
+                    found = row
+                    break
+            if found < 0 and row > 0:
+                i, j, before = start[row], start[row - 1], start[row]
+                while i < start[row + 1] and j < before and items[i] == items[j]:
+                    i += 1
+                    j += 1
+                # Where they part, the row before has ended or has the smaller code.
+                after = i < start[row + 1] and (j == before or items[j] < items[i])
+                if not after:
+                    found = row
+            if found >= 0:
+                break
+    return found
 
 
 def item_supports(offsets, codes, counts, int64_t n_items):

@@ -6,32 +6,53 @@ weighted rows.
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.checks import check_count
+from overcoat.data.canonical import (
+    check_codes,
+    check_counts,
+    check_number,
+    check_people,
+    check_rows,
+    checked_arrays,
+    digest_of,
+    total,
+    whole_numbers,
+)
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
+from overcoat.data.view import transactions_html
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import DataError
+from overcoat.errors import DataError, InputError
 
-__all__ = ["Transactions", "TransactionsBuilder", "check_label"]
+if TYPE_CHECKING:
+    import polars as pl
 
+__all__ = ["FrameLayout", "Transactions", "TransactionsBuilder", "check_label"]
+
+FrameLayout = Literal["list", "long"]
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 
 _BATCH = 1 << 17  # rows gathered before they are brought into canonical form
+_ARRAYS = ("offsets", "codes", "counts", "positions")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transactions:
     """Transactions of people: which distinct sets of items occur, and how often.
+
+    Made by `read`, `of` or a `TransactionsBuilder`. The constructor itself takes arrays that are
+    canonical already, checks that they are, and copies them.
 
     Attributes
     ----------
@@ -60,21 +81,70 @@ class Transactions:
     digest: str | None = None
 
     def __post_init__(self) -> None:
-        for values in (self.offsets, self.codes, self.counts, self.positions):
+        arrays = checked_arrays(
+            self.vocabulary, self.offsets, self.codes, self.counts, self.positions
+        )
+        self._hold(*arrays)
+
+    def _hold(self, *arrays: NDArray[Any] | None) -> None:
+        for name, values in zip(_ARRAYS, arrays, strict=True):
             if values is not None:
                 values.flags.writeable = False
+            object.__setattr__(self, name, values)  # the way of a frozen data class
 
     @classmethod
-    def of(cls, rows: Iterable[Iterable[str]], *, keep_order: bool = False) -> Transactions:
-        """Build from any iterable of collections of strings, one a transaction."""
+    def _of_canonical(
+        cls,
+        vocabulary: Vocabulary,
+        offsets: NDArray[np.int64],
+        codes: Codes,
+        counts: Counts,
+        positions: NDArray[np.int64] | None = None,
+        layout: Layout | None = None,
+        digest: str | None = None,
+    ) -> Transactions:
+        """Take over arrays that were just made canonical and belong to nobody else."""
+        check_number(len(counts), "distinct rows")
+        self = cls.__new__(cls)
+        self._hold(offsets, codes, counts, positions)
+        for name, value in (("vocabulary", vocabulary), ("layout", layout), ("digest", digest)):
+            object.__setattr__(self, name, value)
+        return self
+
+    @classmethod
+    def of(
+        cls,
+        rows: Iterable[Iterable[str]],
+        *,
+        counts: Iterable[int] | None = None,
+        keep_order: bool = False,
+    ) -> Transactions:
+        """Build from any iterable of collections of strings.
+
+        Parameters
+        ----------
+        rows : one a transaction
+        counts : how many transactions each row stands for, by default one
+        keep_order : remember the order of the transactions in `positions`
+
+        >>> list(Transactions.of([{"a"}, {"a", "b"}, {"a"}], counts=[5, 1, 2]))
+        [(('a',), 7), (('a', 'b'), 1)]
+        """
         builder = TransactionsBuilder(keep_order=keep_order)
+        many = repeat(1) if counts is None else iter(counts)
+        number = 0
         for number, row in enumerate(rows, start=1):
             if isinstance(row, (str, bytes)):
                 raise DataError(f"transaction {number} is a string; expected a set of items")
+            count = next(many, None)
+            if count is None:
+                raise DataError(f"transaction {number} has no count")
             try:
-                builder.add([builder.code(label) for label in row])
-            except DataError as error:
+                builder.add([builder.code(label) for label in row], check_count("count", count))
+            except InputError as error:
                 raise DataError(f"transaction {number}: {error}") from None
+        if counts is not None and next(many, None) is not None:
+            raise DataError(f"more counts than the {number} transactions")
         return builder.build()
 
     @cached_property
@@ -104,15 +174,49 @@ class Transactions:
 
     @cached_property
     def content_digest(self) -> str:
-        """SHA-256 of the transactions, however they were read."""
-        digest = hashlib.sha256("\x00".join(self.vocabulary).encode())
-        for array_, dtype in ((self.offsets, "<i8"), (self.codes, "<i4"), (self.counts, "<i8")):
-            digest.update(array_.astype(dtype, copy=False).tobytes())
-        return digest.hexdigest()
+        """SHA-256 of the transactions themselves: equal exactly when they are, however read."""
+        return digest_of(self.vocabulary, self.offsets, self.codes, self.counts)
 
     def row(self, index: int) -> Codes:
         """Return the codes of distinct row `index`."""
         return self.codes[self.offsets[index] : self.offsets[index + 1]]
+
+    def to_polars(self, layout: FrameLayout | None = None) -> pl.DataFrame:
+        """Return a polars frame, in canonical order, with one row for each transaction or pair.
+
+        Parameters
+        ----------
+        layout : ``list``: a column of lists of items; ``long``: a running number and an item a row
+            (no item for an empty transaction). By default ``long`` if the input was a long table.
+            Columns are called as they were in the input, else ``items``, ``id`` and ``item``.
+
+        >>> data = Transactions.of([{"b", "a"}, set(), {"b", "a"}])
+        >>> data.to_polars().rows()
+        [([],), (['a', 'b'],), (['a', 'b'],)]
+        >>> data.to_polars("long").rows()
+        [(1, None), (2, 'a'), (2, 'b'), (3, 'a'), (3, 'b')]
+        """
+        return _frames().to_polars(self, layout)  # type: ignore[no-any-return]
+
+    def to_pandas(self, layout: FrameLayout | None = None) -> Any:
+        """Return a pandas frame, laid out like that of `to_polars`."""
+        return _frames().to_pandas(self, layout)
+
+    def to_arrow(self, layout: FrameLayout | None = None) -> Any:
+        """Return a pyarrow table, laid out like the frame of `to_polars`."""
+        return _frames().to_arrow(self, layout)
+
+    def to_lists(self) -> list[list[str]]:
+        """Return a list of the items of each transaction, in canonical order.
+
+        >>> Transactions.of([{"b", "a"}, set(), {"b", "a"}]).to_lists()
+        [[], ['a', 'b'], ['a', 'b']]
+        """
+        return _frames().to_lists(self)  # type: ignore[no-any-return]
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand out the frame of `to_polars` to whatever reads Arrow: DuckDB, pyarrow, polars."""
+        return self.to_polars().__arrow_c_stream__(requested_schema)
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], int]]:
         labels = self.vocabulary.labels
@@ -139,6 +243,15 @@ class Transactions:
             f"Transactions({self.n_transactions:,} transactions, "
             f"{self.n_distinct:,} distinct, {self.n_items:,} items)"
         )
+
+    def _repr_html_(self) -> str:
+        return transactions_html(self)
+
+
+def _frames() -> Any:
+    from overcoat.data.io import frames  # which knows transactions, and is needed by few
+
+    return frames
 
 
 def check_label(label: Any) -> str:
@@ -170,28 +283,57 @@ class TransactionsBuilder:
         self._codes: dict[str, int] = {}
         self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # sizes, codes, counts
         self._positions: list[NDArray[np.int64]] | None = [] if keep_order else None
-        self._n_rows = 0  # of all batches
+        self._n_rows = self._n_transactions = 0  # of all batches
         self._collapses = True  # whether batches hold many equal rows
         self._loose_codes, self._loose_ends = array("i"), array("q", [0])
+        self._loose_counts = array("q")
 
     def code(self, label: str) -> int:
         """Return the provisional code of `label`, a new one at first sight."""
         code = self._codes.get(label)
         if code is None:
+            check_number(len(self._codes) + 1, "items")
             code = self._codes[check_label(label)] = len(self._codes)
         return code
 
-    def add(self, codes: Iterable[int]) -> None:
-        """Add a transaction with these provisional codes, in any order."""
+    def add(self, codes: Iterable[int], count: int = 1) -> None:
+        """Add a transaction with these provisional codes, in any order, or `count` of them."""
         self._loose_codes.extend(codes)
         self._loose_ends.append(len(self._loose_codes))
-        if len(self._loose_ends) > _BATCH:
+        self._loose_counts.append(count)
+        if len(self._loose_counts) >= _BATCH:
             self._gather_loose()
 
-    def add_rows(self, offsets: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
-        """Add many transactions at once, given as CSR arrays of provisional codes."""
+    def add_rows(self, offsets: Any, codes: Any, counts: Any = None) -> None:
+        """Add many transactions at once, given as CSR arrays of provisional codes.
+
+        The cheap way to bring together what was counted in parts, by many machines: each part sends
+        its labels, its distinct rows and their counts.
+
+        Parameters
+        ----------
+        offsets : IN, (rows + 1,); row r is ``codes[offsets[r]:offsets[r + 1]]``
+        codes : IN, from `code`, in any order
+        counts : IN, (rows,); how many transactions each row stands for, by default one
+
+        >>> builder = TransactionsBuilder()
+        >>> for rows in ([{"a"}, {"a", "b"}], [{"b"}, {"a", "b"}]):
+        ...     part = Transactions.of(rows)
+        ...     codes = np.array([builder.code(label) for label in part.vocabulary])
+        ...     builder.add_rows(part.offsets, codes[part.codes], part.counts)
+        >>> list(builder.build())
+        [(('a',), 1), (('a', 'b'), 2), (('b',), 1)]
+        """
         self._gather_loose()
-        self._add_batch(offsets, codes)
+        offsets, codes = whole_numbers("offsets", offsets), whole_numbers("codes", codes, np.int32)
+        check_rows(offsets, len(codes))
+        check_codes(codes, len(self._codes))
+        if counts is None:
+            counts = np.ones(len(offsets) - 1, np.int64)
+        else:
+            counts = whole_numbers("counts", counts)
+            check_counts(counts, len(offsets) - 1)
+        self._add_batch(offsets, codes, counts)
 
     def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out."""
@@ -218,23 +360,29 @@ class TransactionsBuilder:
         positions = None
         if self._positions is not None:
             positions = became[_joined(self._positions, np.int64)]
-        return Transactions(vocabulary, offsets, codes, counts, positions, layout, digest)
+        return Transactions._of_canonical(
+            vocabulary, offsets, codes, counts, positions, layout, digest
+        )
 
     def _gather_loose(self) -> None:
-        if len(self._loose_ends) > 1:
+        if self._loose_counts:
             ends, codes = np.array(self._loose_ends), np.array(self._loose_codes, np.int32)
+            counts = np.array(self._loose_counts)
             self._loose_codes, self._loose_ends = array("i"), array("q", [0])
-            self._add_batch(ends, codes)
+            self._loose_counts = array("q")
+            self._add_batch(ends, codes, counts)
 
-    def _add_batch(self, ends: NDArray[np.integer[Any]], codes: NDArray[np.integer[Any]]) -> None:
-        n_rows = len(ends) - 1
-        counts, became = np.ones(n_rows, np.int64), np.arange(n_rows)
+    def _add_batch(self, ends: NDArray[np.int64], codes: Codes, counts: Counts) -> None:
+        self._n_transactions += total(counts)
+        check_people(self._n_transactions)
+        n_rows, places = len(counts), counts
+        became = np.arange(n_rows)
         if self._collapses:
-            ends, codes, counts, became = canonical_rows(ends, codes, counts)
+            ends, codes, counts, became = canonical_rows(ends, codes, counts, overwrite=True)
             self._collapses = len(counts) < 0.9 * n_rows
-        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]].astype(np.int32), counts))
+        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]], counts))
         if self._positions is not None:
-            self._positions.append(became + self._n_rows)
+            self._positions.append(np.repeat(became + self._n_rows, places))
         self._n_rows += len(counts)
 
 

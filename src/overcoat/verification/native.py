@@ -8,10 +8,15 @@ from overcoat.engines import load
 
 if TYPE_CHECKING:
     from overcoat.verification import reference as _counting
+    from overcoat.verification import reference as _images
+    from overcoat.verification import reference as _matching
 else:
     _counting = load("overcoat.verification.counting", "overcoat.verification.reference")
+    _images = load("overcoat.verification.images", "overcoat.verification.reference")
+    _matching = load("overcoat.verification.matching", "overcoat.verification.reference")
 
-__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_sets"]
+__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_parts", "weakest_sets"]
 
-image_supports, rows_match = _counting.image_supports, _counting.rows_match
+image_supports, weakest_parts = _images.image_supports, _images.weakest_parts
+rows_match = _matching.rows_match
 shared_labels, weakest_sets = _counting.shared_labels, _counting.weakest_sets

@@ -1,20 +1,40 @@
-"""The slow, obvious twins of the compiled counts: every set written out."""
+"""The slow, obvious twins of the compiled counts: every set written out.
+
+All of them call a stage now and then, which may end them: see `overcoat.context`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_sets"]
+from overcoat.context import QUIET
+
+__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_parts", "weakest_sets"]
 
 Ints = NDArray[np.integer[Any]]
+Tell = Callable[[int, int], None]  # a stage: told what is done, and of how much
+
+
+def _rows(offsets: Ints, codes: Ints, counts: Ints, stage: Tell) -> Iterator[tuple[list[int], int]]:
+    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
+        stage(0, 0)
+        yield codes[start:stop].tolist(), count
 
 
 def weakest_sets(
-    offsets: Ints, codes: Ints, counts: Ints, allowed: NDArray[np.uint8], m: int, k: int, limit: int
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    allowed: NDArray[np.uint8],
+    m: int,
+    k: int,
+    limit: int,
+    stage: Tell = QUIET,
 ) -> tuple[int, list[tuple[int, tuple[int, ...]]], int]:
     """Look at every set of at most m allowed labels that somebody supports.
 
@@ -30,10 +50,9 @@ def weakest_sets(
     (1, [(1, (0, 1)), (1, (1,))], 2)
     """
     supports: dict[tuple[int, ...], int] = {}
-    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
-        row = [code for code in codes[start:stop].tolist() if allowed[code]]
+    for row, count in _rows(offsets, codes, counts, stage):
         for size in range(1, m + 1):
-            for labels in combinations(row, size):
+            for labels in combinations([code for code in row if allowed[code]], size):
                 supports[labels] = supports.get(labels, 0) + count
     weak = sorted((labels, support) for labels, support in supports.items() if support < k)
     listed = [(support, labels) for labels, support in weak[:limit]]
@@ -46,15 +65,17 @@ def shared_labels(
     counts: Ints,
     public: NDArray[np.uint8],
     private: NDArray[np.uint8],
-    shares: Ints,
+    above: int,
+    below: int,
     m: int,
     limit: int,
+    stage: Tell = QUIET,
 ) -> tuple[list[tuple[tuple[int, ...], int, int, int]], int]:
     """Look at every set of at most m public labels, for a private label its supporters share.
 
     Parameters
     ----------
-    shares : IN, (N + 1,); of so many transactions, how many may have the same private label
+    above, below : of n transactions, at most n * above / below may have the same private label
 
     Returns
     -------
@@ -64,13 +85,12 @@ def shared_labels(
 
     >>> rows = np.array([0, 2, 3]), np.array([0, 1, 0]), np.array([2, 1])
     >>> first, second = np.array([1, 0], np.uint8), np.array([0, 1], np.uint8)
-    >>> shared_labels(*rows, first, second, shares=np.array([0, 0, 1, 1]), m=2, limit=9)
+    >>> shared_labels(*rows, first, second, above=1, below=2, m=2, limit=9)
     ([((0,), 3, 1, 2)], 1)
     """
     supports: dict[tuple[int, ...], int] = {}
     having: dict[tuple[int, ...], dict[int, int]] = {}
-    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
-        row = codes[start:stop].tolist()
+    for row, count in _rows(offsets, codes, counts, stage):
         for size in range(1, m + 1):
             for labels in combinations([code for code in row if public[code]], size):
                 supports[labels] = supports.get(labels, 0) + count
@@ -81,30 +101,67 @@ def shared_labels(
     shared = []
     for labels, support in sorted(supports.items()):
         number, label = max(((n, -code) for code, n in having[labels].items()), default=(0, 0))
-        if number > shares[support]:
+        if number * below > above * support:
             shared.append((labels, support, -label, number))
     return shared[:limit], len(shared)
 
 
 def image_supports(
-    offsets: Ints, codes: Ints, counts: Ints, image_offsets: Ints, image_codes: Ints, k: int
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    image_offsets: Ints,
+    image_codes: Ints,
+    k: int,
+    stage: Tell = QUIET,
 ) -> NDArray[np.int64]:
     """Return the support of each image: exactly, unless it is neither below k nor the least.
 
-    Then it is at least k and at least the smallest support there is.
+    Then it is at least k and at least the smallest support there is. The labels of an image ascend,
+    like those of a row.
     """
-    rows = [set(codes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
-    return np.array(
-        [
-            sum(
-                count
-                for row, count in zip(rows, counts.tolist(), strict=True)
-                if row.issuperset(image_codes[start:stop].tolist())
-            )
-            for start, stop in pairwise(image_offsets.tolist())
-        ],
-        np.int64,
-    )
+    rows = [(set(row), count) for row, count in _rows(offsets, codes, counts, stage)]
+    supports: list[int] = []
+    for start, stop in pairwise(image_offsets.tolist()):
+        stage(len(supports), len(image_offsets) - 1)
+        image = image_codes[start:stop].tolist()
+        supports.append(sum(count for row, count in rows if row.issuperset(image)) if image else 0)
+    return np.array(supports, np.int64)
+
+
+def weakest_parts(
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    image_offsets: Ints,
+    image_codes: Ints,
+    k: int,
+    limit: int,
+    stage: Tell = QUIET,
+) -> tuple[int, list[tuple[int, tuple[int, ...]]], int]:
+    """Look at what single rows hold of each image, if anything.
+
+    Returns
+    -------
+    least : the smallest support of such a part; 0 when there is none
+    weak : (support, part) of those supported by fewer than k, image after image, the parts of each
+        in lexicographic order, the first `limit` of them
+    n_weak : how many there are
+
+    >>> rows = np.array([0, 2, 3]), np.array([0, 1, 2]), np.array([1, 2])
+    >>> weakest_parts(*rows, np.array([0, 2]), np.array([1, 2]), k=2, limit=9)
+    (1, [(1, (1,))], 1)
+    """
+    rows = [(set(row), count) for row, count in _rows(offsets, codes, counts, stage)]
+    supports: list[tuple[int, tuple[int, ...]]] = []
+    for number, (start, stop) in enumerate(pairwise(image_offsets.tolist())):
+        image = set(image_codes[start:stop].tolist())
+        for part in sorted({tuple(sorted(image & row)) for row, _ in rows} - {()}):
+            stage(number, len(image_offsets) - 1)
+            support = sum(count for row, count in rows if row.issuperset(part))
+            supports.append((support, part))
+    weak = [(support, part) for support, part in supports if support < k]
+    return min((support for support, _ in supports), default=0), weak[:limit], len(weak)
 
 
 def rows_match(
@@ -115,6 +172,7 @@ def rows_match(
     released_offsets: Ints,
     released_codes: Ints,
     released_counts: Ints,
+    stage: Tell = QUIET,
 ) -> bool:
     """Say whether the released rows are the original ones, each code replaced by its label.
 
@@ -124,12 +182,9 @@ def rows_match(
         has a label that was not released
     """
     left: dict[tuple[int, ...], int] = {}
-    for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
-        row = tuple(sorted({int(label_of[code]) for code in codes[start:stop]} - {-1}))
+    for codes_of, count in _rows(offsets, codes, counts, stage):
+        row = tuple(sorted({int(label_of[code]) for code in codes_of} - {-1}))
         left[row] = left.get(row, 0) + count
-    for (start, stop), count in zip(
-        pairwise(released_offsets.tolist()), released_counts.tolist(), strict=True
-    ):
-        row = tuple(released_codes[start:stop].tolist())
-        left[row] = left.get(row, 0) - count
+    for labels, count in _rows(released_offsets, released_codes, released_counts, stage):
+        left[tuple(labels)] = left.get(tuple(labels), 0) - count
     return not any(left.values())

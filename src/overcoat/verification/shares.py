@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET
 from overcoat.data.transactions import Transactions
 from overcoat.policy.privacy import BoundCoherence
 from overcoat.verification.native import shared_labels
+from overcoat.verification.reference import Tell
 
 __all__ = ["labels_of", "too_large_shares"]
 
@@ -22,7 +24,11 @@ def labels_of(
 
 
 def too_large_shares(
-    family: BoundCoherence, released: Transactions, image_of: NDArray[np.int32], limit: int
+    family: BoundCoherence,
+    released: Transactions,
+    image_of: NDArray[np.int32],
+    limit: int,
+    stage: Tell = QUIET,
 ) -> tuple[list[tuple[str, tuple[int, ...], int]], int]:
     """Find the sets of public labels of whose supporters too many have the same private label.
 
@@ -38,17 +44,17 @@ def too_large_shares(
     What is wrong, in words, the labels and their support, for the first `limit` sets; and how many
     such sets there are
     """
-    # n people of whom at most h percent: h n / 100, rounded down. Python's integers are exact.
-    above, below = family.h.numerator, 100 * family.h.denominator
     shared, n_shared = shared_labels(
         released.offsets,
         released.codes,
         released.counts,
         labels_of(family.linkable, released, image_of),
         labels_of(family.private, released, image_of),
-        np.array([above * n // below for n in range(released.n_transactions + 1)]),
+        family.h.numerator,  # at most h percent: exactly, for any number of people
+        100 * family.h.denominator,
         family.largest,
         limit,
+        stage,
     )
     names = released.vocabulary
     return [

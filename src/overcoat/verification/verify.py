@@ -7,20 +7,28 @@ this says so.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import itertools
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy, Policy
-from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence, BoundItemsets, BoundPgen
+from overcoat.policy.privacy import (
+    BoundAllItemsets,
+    BoundCoherence,
+    BoundFamily,
+    BoundItemsets,
+    BoundPgen,
+)
 from overcoat.verification.differences import differing_rows
-from overcoat.verification.native import image_supports, rows_match, weakest_sets
+from overcoat.verification.native import image_supports, rows_match, weakest_parts, weakest_sets
+from overcoat.verification.reference import Tell
 from overcoat.verification.shares import labels_of, too_large_shares
 
 __all__ = ["Verdict", "Violation", "verify"]
@@ -77,6 +85,7 @@ class Verdict:
 class _Findings:
     listed: dict[str, list[Violation]] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
+    limits: list[int] = field(default_factory=list)  # the largest k that each family allows
 
     def join(self, other: _Findings) -> None:
         """Take over what was found elsewhere, of other kinds."""
@@ -95,7 +104,12 @@ class _Findings:
 
 
 def verify(
-    data: Transactions, released: Transactions, mapping: Mapping, policy: Policy | BoundPolicy
+    data: Transactions,
+    released: Transactions,
+    mapping: Mapping,
+    policy: Policy | BoundPolicy,
+    *,
+    stage: Stage = QUIET,
 ) -> Verdict:
     """Check a release against the original, its mapping and the policy.
 
@@ -105,6 +119,7 @@ def verify(
     released : the released rows, over labels
     mapping : what the release claims to have applied
     policy : what must hold
+    stage : told how far this has got, and may end it
 
     >>> from overcoat.policy.privacy import AllItemsets
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"a", "b"}])
@@ -120,20 +135,22 @@ def verify(
         raise PolicyError("the policy was bound to other data")
     findings = _Findings()
     _check_mapping(data, mapping, findings)
-    # The two long checks share nothing but the released rows: one on each of two cores.
-    with ThreadPoolExecutor(1) as other:
-        private = _Findings()
-        privacy = other.submit(_check_privacy, data, released, mapping, policy, private)
-        _check_rows(data, released, mapping, findings)
-        largest_k = privacy.result()
-    findings.join(private)
+    # The two long checks share nothing but the released rows.
+    rows, privacy = stage.side_by_side(
+        [
+            lambda part: _check_rows(data, released, mapping, part),
+            lambda part: _check_privacy(data, released, mapping, policy, part),
+        ]
+    )
+    findings.join(rows)
+    findings.join(privacy)
     _check_utility(mapping, policy, findings)
     n_suppressed = _check_suppression(data, mapping, policy, findings)
     return Verdict(
         ok=not findings.counts,
         violations=tuple(v for kind in findings.listed.values() for v in kind),
         n_violations=findings.counts,
-        largest_k=largest_k,
+        largest_k=min(privacy.limits, default=None),
         n_suppressed=n_suppressed,
         suppressed_percent=100 * n_suppressed / max(data.n_items, 1),
     )
@@ -165,9 +182,10 @@ def _check_mapping(data: Transactions, mapping: Mapping, findings: _Findings) ->
 
 
 def _check_rows(
-    data: Transactions, released: Transactions, mapping: Mapping, findings: _Findings
-) -> None:
+    data: Transactions, released: Transactions, mapping: Mapping, stage: Stage
+) -> _Findings:
     """Compare the released rows with the original ones, each item replaced by its label."""
+    findings = _Findings()
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
     known = set(label_of.values())
     for label in released.vocabulary:
@@ -177,10 +195,10 @@ def _check_rows(
     codes = _released_codes(data, released, label_of, absent=-2)
     original = (data.offsets, data.codes, data.counts)
     published = (released.offsets, released.codes, released.counts)
-    if rows_match(*original, codes, *published):
-        return
-    for message, row, support in differing_rows(data, released, mapping):
-        findings.say("rows", message, itemset=row, support=support)
+    if not rows_match(*original, codes, *published, stage):
+        for message, row, support in differing_rows(data, released, mapping, stage):
+            findings.say("rows", message, itemset=row, support=support)
+    return findings
 
 
 def _released_codes(
@@ -200,24 +218,26 @@ def _check_privacy(
     released: Transactions,
     mapping: Mapping,
     policy: BoundPolicy,
-    findings: _Findings,
-) -> int | None:
-    """Check every family; return the largest k for which all of them hold."""
+    stage: Stage,
+) -> _Findings:
+    """Check every family."""
     # A label that should be there and is not is reported with the rows; here it makes an image
     # that nobody supports.
+    findings = _Findings()
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
     image_of = _released_codes(data, released, label_of, absent=released.n_items)
-    limits = []
+    turns = _Turns(stage, sum(map(_n_turns, policy.families)))
     for family in policy.families:
+        turns.take()
         if isinstance(family, BoundPgen):
-            weakness = _weakness_of_rows(released, policy.k)
+            weakness = _weakness_of_rows(released, policy.k, turns)
         elif isinstance(family, BoundItemsets):
-            weakness = _weakness_of_itemsets(family, released, image_of, policy.k)
+            weakness = _weakness_of_itemsets(family, released, image_of, policy.k, turns)
         else:
-            weakness = _weakness_of_all(family, released, image_of, policy.k)
+            weakness = _weakness_of_all(family, released, image_of, policy.k, turns)
         least, weak, n_weak = weakness
         if least:
-            limits.append(least)
+            findings.limits.append(least)
         for support, image in weak:
             labels = tuple(released.vocabulary[label] for label in image)
             shown = "{" + ", ".join(labels) + "}"
@@ -230,14 +250,43 @@ def _check_privacy(
             )
         findings.more("privacy", n_weak - len(weak))
         if isinstance(family, BoundCoherence) and family.limits_private:
-            large, n_large = too_large_shares(family, released, image_of, LISTED)
+            turns.take()
+            large, n_large = too_large_shares(family, released, image_of, LISTED, turns)
             for message, image, support in large:
                 labels = tuple(released.vocabulary[label] for label in image)
                 details = {"itemset": labels, "support": support, "constraint": family.title}
                 findings.say("privacy", message, **details)
             findings.more("privacy", n_large - len(large))
-            limits += [0] * (n_large > 0)
-    return min(limits, default=None)
+            findings.limits += [0] * (n_large > 0)
+    return findings
+
+
+class _Turns:
+    """A stage for pieces of work that take turns: each tells of its own, the stage is told of all.
+
+    >>> turns = _Turns(lambda done, of: print(done, of), 2)
+    >>> turns.take()
+    >>> turns(5, 10)
+    5 20
+    >>> turns.take()
+    >>> turns(5, 10)
+    15 20
+    """
+
+    def __init__(self, stage: Tell, n: int) -> None:
+        self._stage, self._n, self._turn = stage, n, -1
+
+    def take(self) -> None:
+        self._turn += 1
+
+    def __call__(self, done: int, of: int) -> None:
+        self._stage(self._turn * of + done, self._n * of)
+
+
+def _n_turns(family: BoundFamily) -> int:
+    if isinstance(family, BoundCoherence):
+        return 1 + family.limits_private
+    return 2 if isinstance(family, BoundItemsets) and not isinstance(family, BoundPgen) else 1
 
 
 # Of one family: the largest k it allows (0 when any k), the first sets that fewer than k support,
@@ -245,7 +294,7 @@ def _check_privacy(
 Weakness = tuple[int, list[tuple[int, tuple[int, ...]]], int]
 
 
-def _weakness_of_rows(released: Transactions, k: int) -> Weakness:
+def _weakness_of_rows(released: Transactions, k: int, stage: Tell) -> Weakness:
     """Look at the released rows: these are what Pgen is about.
 
     Every part of every transaction is supported by k exactly when each released row is. This holds
@@ -253,7 +302,7 @@ def _weakness_of_rows(released: Transactions, k: int) -> Weakness:
     on it.
     """
     table = (released.offsets, released.codes, released.counts)
-    supports = image_supports(*table, released.offsets, released.codes, k)
+    supports = image_supports(*table, released.offsets, released.codes, k, stage)
     rows = np.flatnonzero(released.lengths)  # the empty row is nobody's
     weak = rows[supports[rows] < k]
     listed = [(int(supports[row]), tuple(released.row(row).tolist())) for row in weak[:LISTED]]
@@ -261,7 +310,11 @@ def _weakness_of_rows(released: Transactions, k: int) -> Weakness:
 
 
 def _weakness_of_itemsets(
-    family: BoundItemsets, released: Transactions, image_of: NDArray[np.int32], k: int
+    family: BoundItemsets,
+    released: Transactions,
+    image_of: NDArray[np.int32],
+    k: int,
+    turns: _Turns,
 ) -> Weakness:
     """Look at each distinct image.
 
@@ -271,44 +324,42 @@ def _weakness_of_itemsets(
     absent = released.n_items
     images: dict[tuple[int, ...], None] = {}
     for index in range(family.n_constraints):
+        turns(0, 0)
         held = set(image_of[family.itemset(index)].tolist()) - {-1}
         if held:
             images[tuple(sorted(held))] = None
-    unsupported = [image for image in images if image[-1] == absent]
-    supported = [image for image in images if image[-1] != absent]
-    limits: list[tuple[int, tuple[int, ...]]] = []
-    for image, support in zip(supported, _supports(released, supported, k), strict=True):
+    unsupported = [image[:-1] for image in images if image[-1] == absent]
+    whole = [image for image in images if image[-1] != absent]
+    table = (released.offsets, released.codes, released.counts)
+    supports = image_supports(*table, *_csr(whole), k, turns).tolist()
+    limits = []
+    for image, support in zip(whole, supports, strict=True):
         if support:
             limits.append((support, image))
         else:
             unsupported.append(image)
-    for image in unsupported:
-        shares = _shares(released, [label for label in image if label != absent])
-        limits += zip(_supports(released, shares, k), shares, strict=True)
-    weak = [(support, image) for support, image in limits if support < k]
-    return min((support for support, _ in limits), default=0), weak[:LISTED], len(weak)
+    turns.take()
+    least, weak, n_weak = weakest_parts(*table, *_csr(unsupported), k, LISTED, turns)
+    weak_images = [(support, image) for support, image in limits if support < k]
+    return (
+        min([support for support, _ in limits] + [least] * (least > 0), default=0),
+        [*weak_images, *weak][:LISTED],
+        len(weak_images) + n_weak,
+    )
 
 
-def _supports(released: Transactions, images: list[tuple[int, ...]], k: int) -> list[int]:
-    ends = np.cumsum([0, *map(len, images)])
-    codes = np.array([label for image in images for label in image], np.int32)
-    rows = (released.offsets, released.codes, released.counts)
-    return [int(support) for support in image_supports(*rows, ends, codes, k)]
-
-
-def _shares(released: Transactions, image: list[int]) -> list[tuple[int, ...]]:
-    """Return what single rows share with an image, each distinct non-empty share once."""
-    wanted = np.zeros(released.n_items, bool)
-    wanted[image] = True
-    rows = np.repeat(np.arange(released.n_distinct), released.lengths)
-    inside = wanted[released.codes]
-    rows, codes = rows[inside], released.codes[inside]
-    ends = np.flatnonzero(np.diff(rows, append=-1)) + 1
-    return sorted({tuple(part.tolist()) for part in np.split(codes, ends[:-1]) if len(part)})
+def _csr(images: list[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    ends = np.cumsum([0, *map(len, images)], dtype=np.int64)
+    codes = itertools.chain.from_iterable(images)
+    return ends, np.fromiter(codes, np.int32, int(ends[-1]))
 
 
 def _weakness_of_all(
-    family: BoundAllItemsets, released: Transactions, image_of: NDArray[np.int32], k: int
+    family: BoundAllItemsets,
+    released: Transactions,
+    image_of: NDArray[np.int32],
+    k: int,
+    stage: Tell,
 ) -> Weakness:
     """Look at the sets of up to m linkable labels that somebody supports.
 
@@ -317,7 +368,7 @@ def _weakness_of_all(
     """
     table = (released.offsets, released.codes, released.counts)
     allowed = labels_of(family.linkable, released, image_of)
-    return weakest_sets(*table, allowed, family.largest, k, LISTED)
+    return weakest_sets(*table, allowed, family.largest, k, LISTED, stage)
 
 
 # -- utility ------------------------------------------------------------------------------------

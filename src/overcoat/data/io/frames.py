@@ -1,9 +1,14 @@
-"""Frames of pandas, polars and Arrow, and SciPy sparse matrices; none of them imported here."""
+"""Frames of pandas, polars and Arrow, in and out, and SciPy sparse matrices, in.
+
+None of the libraries is imported before it is needed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -11,25 +16,33 @@ from overcoat.data.io.names import input_layout
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
-from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.data.memory import require_memory
+from overcoat.data.transactions import FrameLayout, Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-__all__ = ["home", "read_frame", "read_sparse"]
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["home", "read_frame", "read_sparse", "to_arrow", "to_lists", "to_pandas", "to_polars"]
+
+_PAIR = 65  # bytes that an occurrence of an item takes while a frame is made; measured
 
 
 def home(thing: object) -> str | None:
-    """Return the library of a frame or a sparse matrix: pandas, polars, pyarrow, scipy or None.
+    """Return the library of a frame or a sparse matrix: pandas, polars, scipy or None.
+
+    ``arrow`` is that of whatever gives an Arrow stream: pyarrow's tables, DuckDB's relations, ...
 
     >>> home([1, 2]) is None
     True
     """
     for parent in type(thing).__mro__:
         library, _, rest = parent.__module__.partition(".")
-        if library in ("pandas", "polars", "pyarrow") or (
-            library == "scipy" and rest.startswith("sparse")
-        ):
+        if library in ("pandas", "polars") or (library == "scipy" and rest.startswith("sparse")):
             return library
-    return None
+        if library == "pyarrow":
+            return "arrow"
+    return "arrow" if hasattr(thing, "__arrow_c_stream__") else None
 
 
 def read_frame(
@@ -62,11 +75,13 @@ def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsB
 
     from overcoat.data.io.tables import add_lists, add_pairs, check_types, only_list_column
 
-    if home(frame) == "pyarrow":
+    if home(frame) == "arrow":
         try:
             frame = pl.from_arrow(frame)
         except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
             raise DataError(f"cannot read this Arrow object: {error}") from None
+        if isinstance(frame, pl.Series) and isinstance(frame.dtype, pl.Struct):
+            frame = frame.struct.unnest()  # a stream of batches; what it was called says nothing
     if isinstance(frame, pl.Series):
         frame = frame.to_frame(frame.name or layout.items)
     table = frame.lazy()
@@ -205,3 +220,70 @@ def read_sparse(
     rows.eliminate_zeros()
     builder.add_rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64))
     return builder.build()
+
+
+# -- out --------------------------------------------------------------------------------------
+
+
+def to_polars(transactions: Transactions, layout: FrameLayout | None = None) -> pl.DataFrame:
+    """Return a polars frame; see `Transactions.to_polars`."""
+    from overcoat.data.io.tables import frame_of
+
+    columns = _columns(transactions, layout)
+    return frame_of(transactions, _every_row(transactions), columns)
+
+
+def to_pandas(transactions: Transactions, layout: FrameLayout | None = None) -> Any:
+    """Return a pandas frame; see `Transactions.to_pandas`."""
+    pandas = _library("pandas", "a pandas frame")
+    columns = _columns(transactions, layout)
+    if columns.format == "list":
+        return pandas.DataFrame(
+            {columns.items: pandas.Series(to_lists(transactions), dtype=object)}
+        )
+    from overcoat.data.io.long import expand
+
+    who, what = expand(transactions, _every_row(transactions))
+    labels = np.array([*transactions.vocabulary, None], object)  # the last for an empty transaction
+    return pandas.DataFrame({columns.id: who + 1, columns.item: labels[what]})
+
+
+def to_arrow(transactions: Transactions, layout: FrameLayout | None = None) -> Any:
+    """Return a pyarrow table; see `Transactions.to_arrow`."""
+    _library("pyarrow", "an Arrow table")
+    return to_polars(transactions, layout).to_arrow()
+
+
+def to_lists(transactions: Transactions) -> list[list[str]]:
+    """Return the items of each transaction; see `Transactions.to_lists`."""
+    _require_memory(transactions)
+    return [list(row) for row, count in transactions for _ in range(count)]
+
+
+def _columns(transactions: Transactions, layout: str | None) -> Layout:
+    """Return how a frame is laid out: like the input, unless it is said how."""
+    before = transactions.layout or Layout("list")
+    if layout is None:
+        layout = "long" if before.format == "long" else "list"
+    for known in get_args(FrameLayout):
+        if layout == known:
+            return replace(before, format=known)
+    raise DataError(f"a frame is laid out as {' or '.join(get_args(FrameLayout))}, not {layout!r}")
+
+
+def _every_row(transactions: Transactions) -> Any:
+    """Return the distinct row of each transaction, in canonical order."""
+    _require_memory(transactions)
+    return np.repeat(np.arange(transactions.n_distinct), transactions.counts)
+
+
+def _require_memory(transactions: Transactions) -> None:
+    pairs = transactions.n_transactions + int(transactions.supports.sum())
+    require_memory(_PAIR * pairs, f"a frame of {transactions.n_transactions:,} transactions")
+
+
+def _library(name: str, what: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise DataError(f"{what} needs {name}: pip install {name}") from None

@@ -10,7 +10,6 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
@@ -76,19 +75,9 @@ def write_parquet(
     """Write these distinct `rows`, in their order, as a long table or as lists."""
     import polars as pl
 
-    labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
-    if layout.format == "long":
-        who, what = expand(transactions, rows)
-        known = pl.Series(what, dtype=pl.Int64)
-        items = labels.gather(known.set(known < 0, None))
-        frame = pl.DataFrame([pl.Series(layout.id, who + 1), items])
-    else:
-        numbers = np.repeat(np.arange(transactions.n_distinct), transactions.lengths)
-        occurrences = pl.DataFrame({"row": numbers, "item": labels.gather(transactions.codes)})
-        lists = occurrences.group_by("row", maintain_order=True).agg("item")["item"]
-        if len(lists) < transactions.n_distinct:  # the empty row has no part in that; it is first
-            lists = pl.concat([pl.Series("item", [[]], dtype=pl.List(pl.String)), lists])
-        frame = pl.DataFrame([lists.gather(rows).alias(layout.items)])
+    from overcoat.data.io.tables import frame_of
+
+    frame = frame_of(transactions, rows, layout)
     # The size of the row groups is fixed, so that the bytes are the same on every machine.
     try:
         frame.write_parquet(target, compression="zstd", statistics=False, row_group_size=_ROW_GROUP)

@@ -43,9 +43,9 @@ def read(
 
     Parameters
     ----------
-    source : a path, ``-`` (standard input), a binary stream; a pandas, polars or Arrow frame; a
-        SciPy sparse matrix; an iterable of collections of strings; or transactions, returned as
-        they are
+    source : a path, ``-`` (standard input), a binary stream; a pandas or polars frame, or anything
+        that gives an Arrow stream (pyarrow's tables, DuckDB's relations); a SciPy sparse matrix; an
+        iterable of collections of strings; or transactions, returned as they are
     id, item : the columns of a long table
     items : the list column; for a sparse matrix the labels of its columns
     sep : separator of the items of a basket or the fields of a long table, when the name of the

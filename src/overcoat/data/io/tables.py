@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
-from overcoat.data.transactions import TransactionsBuilder
+from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "add_pairs",
     "check_types",
     "encode",
+    "frame_of",
     "number_column",
     "only_list_column",
 ]
@@ -151,3 +153,26 @@ def add_lists(
 
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     builder.add_rows(offsets, encode(labels, codes_of))
+
+
+def frame_of(transactions: Transactions, rows: NDArray[np.int64], layout: Layout) -> pl.DataFrame:
+    """Return these distinct `rows`, in their order, as a long table or as lists.
+
+    >>> data = Transactions.of([{"a", "b"}, set()])
+    >>> frame_of(data, np.array([1, 0]), Layout("long")).rows()
+    [(1, 'a'), (1, 'b'), (2, None)]
+    >>> frame_of(data, np.array([1, 0]), Layout("list")).rows()
+    [(['a', 'b'],), ([],)]
+    """
+    labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
+    if layout.format == "long":
+        who, what = expand(transactions, rows)
+        known = pl.Series(what, dtype=pl.Int64)
+        items = labels.gather(known.set(known < 0, None))
+        return pl.DataFrame([pl.Series(layout.id, who + 1), items])
+    numbers = np.repeat(np.arange(transactions.n_distinct), transactions.lengths)
+    occurrences = pl.DataFrame({"row": numbers, "item": labels.gather(transactions.codes)})
+    lists = occurrences.group_by("row", maintain_order=True).agg("item")["item"]
+    if len(lists) < transactions.n_distinct:  # the empty row has no part in that; it is first
+        lists = pl.concat([pl.Series("item", [[]], dtype=pl.List(pl.String)), lists])
+    return pl.DataFrame([lists.gather(rows).alias(layout.items)])

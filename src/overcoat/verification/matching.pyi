@@ -1,0 +1,1 @@
+from overcoat.verification.reference import rows_match as rows_match
