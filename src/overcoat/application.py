@@ -248,8 +248,8 @@ def verify(
         copy = take_release(released, original, to)
     with context.stage("policy"):
         bound = statement.policy.knowing(known).bind(original)
-    with context.stage("verify"):
-        verdict = check(original, copy, known, bound)
+    with context.stage("verify") as stage:
+        verdict = check(original, copy, known, bound, stage=stage)
     notes = bound.notes
     if known.release is not None and known.release != copy.content_digest:
         notes = (*notes, Problem("was written with another release than this one", mapping))

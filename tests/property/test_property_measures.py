@@ -198,7 +198,7 @@ def test_patterns(chunk: int) -> None:
     for rng, instance, data, mapping in cases(chunk):
         rows, phi, domain = instance.rows, phi_of(mapping), instance.domain
         min_count, max_size, top = rng.randint(1, 6), rng.randint(1, 4), rng.randint(1, 12)
-        min_confidence = rng.choice([0, 0.25, 0.5, 0.6, 2 / 3, 1])
+        min_confidence = rng.choice([0, 25, 50, 60, 66.6, 100])  # percent
         found = measure_patterns(
             data, mapping.apply(data), mapping, min_count, min_confidence, top, max_size
         )
@@ -206,7 +206,7 @@ def test_patterns(chunk: int) -> None:
             x: Fraction(oracle.support(x, rows)) for x in expected.all_itemsets(domain, max_size)
         }
         guess = {x: expected.estimate(x, rows, phi) for x in actual}
-        confidence = Fraction(str(min_confidence))
+        confidence = Fraction(str(min_confidence)) / 100
         sets_, rules_, tops_ = [], [], []
         for measure in (actual.__getitem__, guess.__getitem__):
             frequent = expected.frequent_by(measure, domain, min_count, max_size)

@@ -9,9 +9,9 @@ import numpy as np
 
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
-from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.policy import BoundPolicy, Demands
 
-__all__ = ["NamedCount", "count_any", "named_counts"]
+__all__ = ["NamedCount", "PublishedCount", "count_any", "named_counts", "published_counts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,21 @@ class NamedCount:
         same is not enough: who has only the release cannot tell a coincidence.
         """
         return not self.n_suppressed and not self.n_across
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedCount:
+    """A named utility set, as far as the release tells.
+
+    Attributes
+    ----------
+    number : how many released transactions have a label of the set
+    exact : whether so many had an item of the set before: nothing is gone, nothing came in
+    """
+
+    name: str
+    number: int
+    exact: bool
 
 
 def count_any(transactions: Transactions, labels: Iterable[str]) -> int:
@@ -90,4 +105,30 @@ def named_counts(
                 sum(not others.isdisjoint(groups[label]) for label in kept),
             )
         )
+    return tuple(counts)
+
+
+def published_counts(
+    released: Transactions, mapping: Mapping, policy: Demands
+) -> tuple[PublishedCount, ...]:
+    """Return the counts of each named utility set that can be read off a release.
+
+    >>> from overcoat.policy.policy import Policy
+    >>> mapping = Mapping.of("abcz", [["a", "b"], ["z"]])
+    >>> released = Transactions.of([{"(a|b)"}, {"(a|b)", "z"}, {"z"}])
+    >>> policy = Policy(1, (), {"ab": ["a", "b"], "c": ["c"]})
+    >>> for count in published_counts(released, mapping, policy.bind_published(
+    ...     mapping.vocabulary, 2, privacy=False)):
+    ...     print(count)
+    PublishedCount(name='ab', number=2, exact=True)
+    PublishedCount(name='c', number=0, exact=False)
+    """
+    counts = []
+    for block in policy.utility.named:
+        items = {policy.vocabulary[code] for code in block.codes}
+        labels = {mapping[item] for item in items}
+        kept = {label for label in labels if label is not None}
+        inside = all(items.issuperset(mapping.groups[label]) for label in kept)
+        exact = inside and None not in labels
+        counts.append(PublishedCount(block.name, count_any(released, kept), exact))
     return tuple(counts)

@@ -310,17 +310,20 @@ class Policy:
         values["notes"] = tuple(dict.fromkeys(lint.notes))
         return BoundPolicy(**values, weights=weights, hierarchy=tree, penalties=penalties)
 
-    def bind_published(self, vocabulary: Vocabulary, longest: int) -> Demands:
+    def bind_published(
+        self, vocabulary: Vocabulary, longest: int, *, privacy: bool = True
+    ) -> Demands:
         """Check the policy against what was published alone: the items that a mapping names.
 
         Parameters
         ----------
         vocabulary : the items of the mapping
         longest : size of the largest released transaction
+        privacy : see `bind`
         """
         lint = Lint(errors=list(self.problems))
         domain = Domain(vocabulary, longest, known=self.known, ignore_unknown=self.ignore_unknown)
-        demands = self._demand(domain, lint, privacy=True)
+        demands = self._demand(domain, lint, privacy)
         lint.raise_errors()
         return replace(demands, notes=tuple(dict.fromkeys(lint.notes)))
 

@@ -174,5 +174,5 @@ def verify(
     if not isinstance(policy, BoundPolicy):
         with context.stage("policy"):
             policy = take_policy(policy).knowing(known).bind(original)
-    with context.stage("verify"):
-        return check(original, copy, known, policy)
+    with context.stage("verify") as stage:
+        return check(original, copy, known, policy, stage=stage)

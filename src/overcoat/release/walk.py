@@ -67,8 +67,8 @@ def make_release(
     """Apply a mapping, verify and measure; of a mapping found earlier, the policy must hold."""
     with context.stage("apply", seconds):
         released = mapping.apply(data)
-    with context.stage("verify", seconds):
-        verdict = verify(data, released, mapping, policy)
+    with context.stage("verify", seconds) as stage:
+        verdict = verify(data, released, mapping, policy, stage=stage)
     with context.stage("measure", seconds):
         loss = measure_loss(data, released, mapping, policy)
         counts = named_counts(data, released, mapping, policy)

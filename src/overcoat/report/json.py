@@ -17,6 +17,7 @@ from overcoat.errors import (
     VerificationError,
 )
 from overcoat.evaluation import Evaluation
+from overcoat.evidence import Internal
 from overcoat.measures.counts import NamedCount
 from overcoat.measures.patterns import Survival
 from overcoat.release.result import Result
@@ -33,8 +34,7 @@ __all__ = [
 
 def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
     """Return what `overcoat anonymize --json` prints; `log2_ul` is null when nothing is lost."""
-    mapping, policy = result.mapping, result.policy
-    merged = mapping.merged
+    policy, told = result.policy, Internal.of(result).external
     return {
         "overcoat": __version__,
         "algorithm": None if result.method is None else result.method.name,
@@ -47,10 +47,10 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
             {"family": family.title, "n_constraints": family.n_constraints}
             for family in policy.families
         ],
-        "n_groups": len(merged),
-        "n_generalized_items": sum(map(len, merged)),
-        "largest_group": max(map(len, mapping.members), default=0),
-        "suppressed": list(mapping.suppressed),
+        "n_groups": told.n_groups,
+        "n_generalized_items": told.n_generalized_items,
+        "largest_group": told.largest_group,
+        "suppressed": list(told.suppressed),
         "log2_ul": _finite(result.loss.log2_ul),
         "named_sets": _named_sets(result.counts),
         "verified": result.verdict.ok,

@@ -1,5 +1,6 @@
 """Verification by the definitions, apart from the algorithms."""
 
-from overcoat.verification.verify import LISTED, Verdict, Violation, verify
+from overcoat.verification.verdict import LISTED, Verdict, Violation
+from overcoat.verification.verify import verify, verify_published
 
-__all__ = ["LISTED", "Verdict", "Violation", "verify"]
+__all__ = ["LISTED", "Verdict", "Violation", "verify", "verify_published"]

@@ -8,17 +8,16 @@ this says so.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
+from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
-from overcoat.policy.policy import BoundPolicy, Policy
+from overcoat.policy.policy import Demands, Policy
 from overcoat.policy.privacy import (
     BoundAllItemsets,
     BoundCoherence,
@@ -30,84 +29,16 @@ from overcoat.verification.differences import differing_rows
 from overcoat.verification.native import image_supports, rows_match, weakest_parts, weakest_sets
 from overcoat.verification.reference import Tell
 from overcoat.verification.shares import labels_of, too_large_shares
+from overcoat.verification.verdict import LISTED, Findings, Verdict
 
-__all__ = ["Verdict", "Violation", "verify"]
-
-Kind = Literal["mapping", "rows", "privacy", "utility", "suppression"]
-
-# How many violations of each kind a verdict lists; it counts all of them.
-LISTED = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One thing that does not hold.
-
-    Attributes
-    ----------
-    kind : which promise is broken
-    message : what is wrong, for people
-    itemset : the labels concerned
-    support : how many released transactions hold them, where that is the point
-    constraint : the family or the utility set concerned
-    """
-
-    kind: Kind
-    message: str
-    itemset: tuple[str, ...] = ()
-    support: int | None = None
-    constraint: str | None = None
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a release satisfies its policy, and what shows it.
-
-    Attributes
-    ----------
-    ok : everything holds
-    violations : what does not, at most 20 of each kind
-    n_violations : how many there are of each kind
-    largest_k : the largest k for which all privacy constraints hold; None when any k would do, 0
-        when none does: too many people share a private item
-    n_suppressed, suppressed_percent : items of the domain that are gone
-    """
-
-    ok: bool
-    violations: tuple[Violation, ...]
-    n_violations: dict[str, int]
-    largest_k: int | None
-    n_suppressed: int
-    suppressed_percent: float
-
-
-@dataclass
-class _Findings:
-    listed: dict[str, list[Violation]] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    limits: list[int] = field(default_factory=list)  # the largest k that each family allows
-
-    def join(self, other: _Findings) -> None:
-        """Take over what was found elsewhere, of other kinds."""
-        self.listed |= other.listed
-        self.counts |= other.counts
-
-    def more(self, kind: Kind, number: int) -> None:
-        """Count violations that are not listed."""
-        if number:
-            self.counts[kind] = self.counts.get(kind, 0) + number
-
-    def say(self, kind: Kind, message: str, **details: Any) -> None:
-        self.counts[kind] = self.counts.get(kind, 0) + 1
-        if self.counts[kind] <= LISTED:
-            self.listed.setdefault(kind, []).append(Violation(kind, message, **details))
+__all__ = ["verify", "verify_published"]
 
 
 def verify(
     data: Transactions,
     released: Transactions,
     mapping: Mapping,
-    policy: Policy | BoundPolicy,
+    policy: Policy | Demands,
     *,
     stage: Stage = QUIET,
 ) -> Verdict:
@@ -133,35 +64,63 @@ def verify(
         policy = policy.bind(data)
     elif policy.vocabulary != data.vocabulary:
         raise PolicyError("the policy was bound to other data")
-    findings = _Findings()
-    _check_mapping(data, mapping, findings)
+    findings = Findings()
+    _check_mapping(data.vocabulary, mapping, findings)
     # The two long checks share nothing but the released rows.
     rows, privacy = stage.side_by_side(
         [
             lambda part: _check_rows(data, released, mapping, part),
-            lambda part: _check_privacy(data, released, mapping, policy, part),
+            lambda part: _check_privacy(data.vocabulary, released, mapping, policy, part),
         ]
     )
     findings.join(rows)
     findings.join(privacy)
+    return _conclude(data.vocabulary, mapping, policy, findings)
+
+
+def verify_published(
+    released: Transactions, mapping: Mapping, policy: Policy, *, stage: Stage = QUIET
+) -> Verdict:
+    """Check what can be checked without the original: by anyone, from what was published.
+
+    Everything `verify` checks but one: that the released rows are those of the original. The domain
+    is what the mapping names.
+
+    >>> from overcoat.policy.privacy import AllItemsets
+    >>> mapping = Mapping.of("abc", [["a", "b"]])
+    >>> released = Transactions.of([{"(a|b)"}, {"(a|b)"}, set()])
+    >>> verify_published(released, mapping, Policy(2, AllItemsets(2), max_suppressed=50)).ok
+    True
+    """
+    longest = int(released.lengths.max(initial=0))
+    demands = policy.bind_published(mapping.vocabulary, longest)
+    findings = Findings()
+    _check_mapping(mapping.vocabulary, mapping, findings)
+    _check_labels(released, mapping, findings)
+    findings.join(_check_privacy(mapping.vocabulary, released, mapping, demands, stage))
+    return _conclude(mapping.vocabulary, mapping, demands, findings)
+
+
+def _conclude(domain: Vocabulary, mapping: Mapping, policy: Demands, findings: Findings) -> Verdict:
+    """Check what takes no counting, and return the verdict on everything."""
     _check_utility(mapping, policy, findings)
-    n_suppressed = _check_suppression(data, mapping, policy, findings)
+    n_suppressed = _check_suppression(domain, mapping, policy, findings)
     return Verdict(
         ok=not findings.counts,
         violations=tuple(v for kind in findings.listed.values() for v in kind),
         n_violations=findings.counts,
-        largest_k=min(privacy.limits, default=None),
+        largest_k=min(findings.limits, default=None),
         n_suppressed=n_suppressed,
-        suppressed_percent=100 * n_suppressed / max(data.n_items, 1),
+        suppressed_percent=100 * n_suppressed / max(len(domain), 1),
     )
 
 
 # -- the mapping is one, and the rows are the image of the data ---------------------------------
 
 
-def _check_mapping(data: Transactions, mapping: Mapping, findings: _Findings) -> None:
-    """Each item of the data has exactly one group or none; labels are unmistakable."""
-    for item in data.vocabulary:
+def _check_mapping(domain: Vocabulary, mapping: Mapping, findings: Findings) -> None:
+    """Each item of the domain has exactly one group or none; labels are unmistakable."""
+    for item in domain:
         if item not in mapping.vocabulary:
             findings.say("mapping", f"item {item!r} is not in the mapping", itemset=(item,))
     seen: set[str] = set()
@@ -183,16 +142,11 @@ def _check_mapping(data: Transactions, mapping: Mapping, findings: _Findings) ->
 
 def _check_rows(
     data: Transactions, released: Transactions, mapping: Mapping, stage: Stage
-) -> _Findings:
+) -> Findings:
     """Compare the released rows with the original ones, each item replaced by its label."""
-    findings = _Findings()
-    label_of = {item: label for label, group in mapping.groups.items() for item in group}
-    known = set(label_of.values())
-    for label in released.vocabulary:
-        if label not in known:
-            message = f"the release holds {label!r}, which is no label"
-            findings.say("rows", message, itemset=(label,))
-    codes = _released_codes(data, released, label_of, absent=-2)
+    findings = Findings()
+    _check_labels(released, mapping, findings)
+    codes = _released_codes(data.vocabulary, released, mapping, absent=-2)
     original = (data.offsets, data.codes, data.counts)
     published = (released.offsets, released.codes, released.counts)
     if not rows_match(*original, codes, *published, stage):
@@ -201,11 +155,21 @@ def _check_rows(
     return findings
 
 
+def _check_labels(released: Transactions, mapping: Mapping, findings: Findings) -> None:
+    """Compare the labels of the release with those of the mapping: there must be no other."""
+    known = set(mapping.groups)
+    for label in released.vocabulary:
+        if label not in known:
+            message = f"the release holds {label!r}, which is no label"
+            findings.say("rows", message, itemset=(label,))
+
+
 def _released_codes(
-    data: Transactions, released: Transactions, label_of: dict[str, str], *, absent: int
+    domain: Vocabulary, released: Transactions, mapping: Mapping, *, absent: int
 ) -> NDArray[np.int32]:
     """Return the released code of each item's label: -1 if it has none, `absent` if it is gone."""
-    labels = (label_of.get(item) for item in data.vocabulary)
+    label_of = {item: label for label, group in mapping.groups.items() for item in group}
+    labels = (label_of.get(item) for item in domain)
     codes = (-1 if label is None else released.vocabulary.get(label) for label in labels)
     return np.array([absent if code is None else code for code in codes], np.int32)
 
@@ -214,18 +178,17 @@ def _released_codes(
 
 
 def _check_privacy(
-    data: Transactions,
+    domain: Vocabulary,
     released: Transactions,
     mapping: Mapping,
-    policy: BoundPolicy,
+    policy: Demands,
     stage: Stage,
-) -> _Findings:
+) -> Findings:
     """Check every family."""
     # A label that should be there and is not is reported with the rows; here it makes an image
     # that nobody supports.
-    findings = _Findings()
-    label_of = {item: label for label, group in mapping.groups.items() for item in group}
-    image_of = _released_codes(data, released, label_of, absent=released.n_items)
+    findings = Findings()
+    image_of = _released_codes(domain, released, mapping, absent=released.n_items)
     turns = _Turns(stage, sum(map(_n_turns, policy.families)))
     for family in policy.families:
         turns.take()
@@ -374,7 +337,7 @@ def _weakness_of_all(
 # -- utility ------------------------------------------------------------------------------------
 
 
-def _check_utility(mapping: Mapping, policy: BoundPolicy, findings: _Findings) -> None:
+def _check_utility(mapping: Mapping, policy: Demands, findings: Findings) -> None:
     """Every group lies inside one block."""
     utility = policy.utility
     for label, members in mapping.groups.items():
@@ -394,16 +357,16 @@ def _check_utility(mapping: Mapping, policy: BoundPolicy, findings: _Findings) -
 
 
 def _check_suppression(
-    data: Transactions, mapping: Mapping, policy: BoundPolicy, findings: _Findings
+    domain: Vocabulary, mapping: Mapping, policy: Demands, findings: Findings
 ) -> int:
     """At most s percent of the domain is suppressed; return how many items are."""
     kept = {item for members in mapping.members for item in members}
-    gone = tuple(item for item in data.vocabulary if item not in kept)
-    if 100 * len(gone) > policy.percent * data.n_items:
-        percent = 100 * len(gone) / data.n_items
+    gone = tuple(item for item in domain if item not in kept)
+    if 100 * len(gone) > policy.percent * len(domain):
+        percent = 100 * len(gone) / len(domain)
         findings.say(
             "suppression",
-            f"{len(gone)} of {data.n_items} items are suppressed ({percent:.4g} %), "
+            f"{len(gone)} of {len(domain)} items are suppressed ({percent:.4g} %), "
             f"more than s = {policy.max_suppressed:g} %",
             itemset=gone[:LISTED],
         )
