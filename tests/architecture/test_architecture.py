@@ -17,6 +17,7 @@ FLOORS = {
     "errors": 1,
     "engines": 2,
     "checks": 2,
+    "html": 2,
     "context": 3,
     "data": 4,
     "policy": 5,
@@ -28,10 +29,10 @@ FLOORS = {
     "release": 10,
     "evaluation": 11,
     "report": 12,
-    "comparison": 12,
-    "demo": 13,
-    "cli": 14,
-    "__main__": 15,
+    "comparison": 13,
+    "demo": 14,
+    "cli": 15,
+    "__main__": 16,
 }
 
 
