@@ -44,7 +44,7 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     multiple=True,
     metavar="NAME=VALUE,VALUE,…",
     help="Try several values of k, m, h or s, or several policy files: policy=A.toml,B.toml. "
-    "The first sweep is the x axis of the plots.",
+    "The first sweep of numbers is the x axis of the plots, the others become panels.",
 )
 @workload_options
 @click.option(
@@ -88,8 +88,8 @@ def compare(
       overcoat compare baskets.dat --sweep policy=strict.toml,loose.toml -o comparison
     """
     from overcoat.comparison.compare import compare as run_field
-    from overcoat.comparison.page import FIGURES
-    from overcoat.comparison.plots import can_draw
+    from overcoat.comparison.figures import FILES
+    from overcoat.comparison.plots import NEEDED, can_draw
     from overcoat.comparison.runs import make_folder
     from overcoat.comparison.text import comparison_lines
     from overcoat.measures.queries import Workload
@@ -107,7 +107,7 @@ def compare(
             known = {item for one in policies.values() for item in one.known}
             own["own"] = Workload.read(queries, transactions, sep=source.set_sep, known=known)
         make_folder(folder)
-        targets = ["results.csv", "results.parquet", "index.html", *FIGURES]
+        targets = ["results.csv", "results.parquet", "index.html", *FILES]
         inputs = [data, queries, *files]
         check_outputs(inputs, *(str(folder / name) for name in targets), as_json=as_json)
         try:
@@ -139,7 +139,7 @@ def compare(
         return
     say_unless_quiet(comparison_lines(found), quiet)
     if not can_draw():
-        say_unless_quiet("no plots: they need matplotlib, pip install matplotlib", quiet)
+        say_unless_quiet(f"note: {NEEDED}", quiet)
     say_unless_quiet(f"written to {output}: {', '.join(path.name for path in written)}", quiet)
 
 
