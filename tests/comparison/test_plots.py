@@ -50,6 +50,15 @@ def marked(axes: Axes) -> dict[str, list[Any]]:
     return found
 
 
+def places(drawn: list[Any]) -> Any:
+    """Where marks are drawn, in pixels."""
+    return np.array([mark.get_transform().transform(mark.get_xydata()[0]) for mark in drawn])
+
+
+def heights(drawn: list[Any]) -> list[float]:
+    return [mark.get_ydata()[0] for mark in drawn]
+
+
 def joining(axes: Axes, name: str) -> Any:
     (found,) = [drawn for drawn in axes.lines if drawn.get_label() == f"_{name}"]
     return found
@@ -168,17 +177,22 @@ def test_panels_alone_have_the_axes_of_all() -> None:
 
 def test_equal_lines_are_both_seen() -> None:
     axes = one({"coat": line(3, 3, 3), "pcta": line(3, 3, 3), "apriori": line(9, 8, 7)})
-    marks = marked(axes)
-    at = {
-        name: drawn[0].get_transform().transform(np.column_stack(drawn[0].get_data()))
-        for name, drawn in marks.items()
-    }
+    at = {name: places(drawn) for name, drawn in marked(axes).items()}
     assert np.all(at["pcta"][:, 0] - at["coat"][:, 0] > 3)  # side by side
     assert np.allclose(at["pcta"][:, 1], at["coat"][:, 1])  # and at their height
     assert joining(axes, "coat").get_linewidth() > 1.5 * joining(axes, "pcta").get_linewidth()
     assert joining(axes, "apriori").get_linewidth() == joining(axes, "pcta").get_linewidth()
-    names = {text.get_text(): text for text in axes.texts}
-    assert {"coat", "pcta", "apriori"} <= set(names)
+    assert {"coat", "pcta", "apriori"} <= set(texts(axes))
+
+
+def test_marks_that_do_not_meet_stay_where_they_are() -> None:
+    axes = one({"coat": line(3, 3, 3), "pcta": line(3, 9, 5)})
+    for method in METHODS:
+        drawn = places(marked(axes)[method])
+        true = axes.transData.transform([(k, 0) for k in (2, 5, 10)])
+        assert abs(drawn[0, 0] - true[0, 0]) > 1
+        assert drawn[1:, 0] == pytest.approx(true[1:, 0])
+    assert joining(axes, "coat").get_linewidth() == joining(axes, "pcta").get_linewidth()
 
 
 def test_names_at_the_ends_do_not_touch() -> None:
@@ -200,10 +214,10 @@ def test_hollow_marks_are_explained_in_the_picture() -> None:
         for k, status in ((2, "met"), (5, "beyond s"), (10, "met"))
     ]
     figure = draw([Panel(series_of(rows, "k", "ncp"), "", "k", "NCP")])
-    full, hollow = marked(figure.axes[0])["greedy"]
-    assert list(full.get_xdata()) == [2, 10]
-    assert list(hollow.get_xdata()) == [5]
-    assert (hollow.get_markerfacecolor(), full.get_markerfacecolor()) == ("white", "#A8428A")
+    fills = {
+        round(mark.get_xdata()[0]): mark.get_mfc() for mark in marked(figure.axes[0])["greedy"]
+    }
+    assert fills == {2: "#A8428A", 5: "white", 10: "#A8428A"}
     assert HOLLOW == "hollow: beyond s, cannot be published"
     assert [text.get_text() for text in figure.texts] == [f"○ {HOLLOW}"]
 
@@ -250,8 +264,8 @@ def test_names_on_x_stand_apart() -> None:
     series = {name: [Point("PP1", 1.0), Point("PP2", 2.0)] for name in ("coat", "pcta")}
     (axes,) = draw([Panel(series, "", "policy", "y")]).axes
     assert labels(axes, "x") == ["PP1", "PP2"]
-    shifts = [drawn[0].get_transform().transform((0.0, 1.0))[0] for drawn in marked(axes).values()]
-    assert shifts[1] - shifts[0] > 3
+    at = {name: places(drawn)[:, 0] for name, drawn in marked(axes).items()}
+    assert np.all(at["pcta"] - at["coat"] > 3)
 
 
 def test_one_value_is_a_bar_for_each_method() -> None:
@@ -291,9 +305,8 @@ def test_exact_counts_and_medians_have_panels() -> None:
     counts = field.plot("loss").axes[0]
     assert counts.get_ylim() == (0, 2)
     assert "of 2 utility sets" in texts(counts)
-    drawn = marked(counts)["coat"][0]
     expected = [row["n_exact_counts"] for row in field.rows if row["algorithm"] == "coat"]
-    assert list(drawn.get_ydata()) == expected
+    assert heights(marked(counts)["coat"]) == expected
 
 
 def test_without_utility_sets_no_exact_counts() -> None:
@@ -307,12 +320,12 @@ def test_ul_is_shown_in_bits_above_the_least() -> None:
     axes = field.plot("loss").axes[-1]
     losses = {(row["algorithm"], row["k"]): row["log2_ul"] for row in field.rows}
     (name, k), least = min(losses.items(), key=lambda entry: entry[1])
-    text = texts(axes)[-1].replace("\xa0", " ").replace("\n", " ")
-    assert f"least: {name}, k = {k}, log2 UL = {least:.0f}." in text
+    text = texts(axes)[-1].replace("\n", " ")
+    assert f"least log2 UL, {least:.0f}: {name}, k = {k}." in text
     assert "One bit more: UL is twice as large." in text
     for method in METHODS:
-        drawn = marked(axes)[method][0]
-        assert list(drawn.get_ydata()) == pytest.approx([losses[method, k] - least for k in (2, 6)])
+        expected = [losses[method, k] - least for k in (2, 6)]
+        assert heights(marked(axes)[method]) == pytest.approx(expected)
     assert axes.get_ylim()[0] == 0
     assert axes.get_ylim()[1] >= 10
 
@@ -336,7 +349,12 @@ def test_figures_that_are_not_there() -> None:
         field.plot("time")  # type: ignore[arg-type]
 
 
-# ---- files ----
+# ---- files and notebooks ----
+
+
+def test_a_notebook_shows_a_figure_by_itself() -> None:
+    field = oc.compare(DATA, oc.vary(BASE, k=[2, 4]), q=[1])
+    assert "<svg" in field.plot()._repr_svg_()  # type: ignore[attr-defined]
 
 
 def test_the_same_figure_gives_the_same_files(tmp_path: Path) -> None:

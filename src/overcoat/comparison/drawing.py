@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import combinations, pairwise
 from textwrap import wrap
 from typing import Any, NamedTuple
@@ -11,24 +12,33 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation, Transform
 
 from overcoat.comparison.looks import Look, looks_of
-from overcoat.comparison.plots import Panel, Point
-from overcoat.comparison.scales import FOOT, Across, Scale, across, scale_of, show_tick
+from overcoat.comparison.plots import Panel, Point, write_figure
+from overcoat.comparison.scales import Across, Scale, across, scale_of, show_tick
 
-__all__ = ["HOLLOW", "draw_panels"]
+__all__ = ["HOLLOW", "Drawing", "draw_panels"]
 
 HOLLOW = "hollow: beyond s, cannot be published"
 _TEXT, _HEADING = 9.0, 10.0  # points
 _MARKER, _LINE = 6.5, 1.6  # points
 _LETTER = 0.6 * _TEXT / 72  # inches that a letter takes on average
+_PROSE = 0.53 * _TEXT / 72  # and in a sentence
 _ROW = 1.3 * _TEXT / 72  # inches that a line of text takes
 # Inches. A panel is as wide as a phone, so that nothing has to be scaled down there.
 _WIDE, _HIGH = 3.5, 1.75
 _GAP = 0.1
 _BAR = 0.28
 _SOFT, _GRID = "#444444", "#dddddd"
+
+
+class Drawing(Figure):
+    """A figure that a notebook shows by itself, whether pyplot is there or not."""
+
+    def _repr_svg_(self) -> str:
+        with BytesIO() as file:
+            write_figure(self, file, "svg")
+            return file.getvalue().decode()
 
 
 class _Setup(NamedTuple):
@@ -88,7 +98,7 @@ class _Setup(NamedTuple):
         )
 
 
-def draw_panels(panels: Sequence[Panel], among: Sequence[Panel], columns: int) -> Figure:
+def draw_panels(panels: Sequence[Panel], among: Sequence[Panel], columns: int) -> Drawing:
     """Draw some panels, with the looks and the axes that fit all panels of `among`."""
     setup = _Setup.of(among)
     columns = min(columns, len(panels))
@@ -96,7 +106,7 @@ def draw_panels(panels: Sequence[Panel], among: Sequence[Panel], columns: int) -
     wide, high = setup.size
     note = 1.5 * _ROW if any(point.hollow for panel in among for point in panel.points) else 0.0
     width, height = wide * columns, high * n_lines + note
-    figure = Figure(figsize=(width, height))
+    figure = Drawing(figsize=(width, height))
     FigureCanvasAgg(figure)
     for number, panel in enumerate(panels):
         x = wide * (number % columns) + setup.left
@@ -149,22 +159,27 @@ def _draw_panel(axes: Axes, panel: Panel, setup: _Setup) -> None:
 
 def _heading_lines(panel: Panel) -> list[str]:
     """Return the title in lines that fit; the name of the measure stands above them."""
-    letters = int((_WIDE - 6 * _GAP) / _LETTER)
+    letters = int((_WIDE - 6 * _GAP) / _PROSE)
     return [line for part in panel.title.splitlines() for line in wrap(part, letters)]
 
 
 def _set_scale(axes: Axes, scale: Scale, side: str) -> None:
     """Put a scale on the x or the y axis."""
-    options = {"linthresh": scale.ticks[1], "linscale": FOOT} if scale.kind == "symlog" else {}
+    options = {}
+    if scale.kind == "symlog":
+        # matplotlib's linscale is 0.9 of the decades that the way from 0 takes.
+        decades = scale.decades * scale.foot / (1 - scale.foot)
+        options = {"linthresh": scale.low, "linscale": 0.9 * decades}
+    low = 0.0 if scale.kind == "symlog" else scale.low
     labels = [show_tick(tick) for tick in scale.ticks]
     if side == "y":
         axes.set_yscale(scale.kind, **options)
         axes.set_yticks(scale.ticks, labels)
-        axes.set_ylim(scale.ticks[0], scale.ticks[-1])
+        axes.set_ylim(low, scale.high)
     else:
         axes.set_xscale(scale.kind, **options)
         axes.set_xticks(scale.ticks, labels)
-        axes.set_xlim(scale.ticks[0], scale.ticks[-1])
+        axes.set_xlim(low, scale.high)
     axes.grid(axis=side, color=_GRID, linewidth=0.6)  # type: ignore[arg-type]
 
 
@@ -208,34 +223,41 @@ def _draw_lines(axes: Axes, panel: Panel, setup: _Setup) -> None:
     )
     remark = {"log": " (log scale)", "steps": "" if len(sweep.positions) < 3 else " (in steps)"}
     axes.set_xlabel(_plain(panel.x) + remark.get(sweep.kind, ""), fontsize=_TEXT)
+    shifts, widths = _apart(panel.series, scale, sweep, setup.wide)
     ends = {}
-    apart = _apart(panel.series, scale, sweep, setup.wide)
     for name, points in panel.series.items():
         colour, marker = looks[name]
-        shift, width = apart[name]
-        moved = axes.transData + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
         along = sorted(points, key=lambda point: sweep.positions[point.x])
-        xs, ys = [sweep.positions[point.x] for point in along], [point.y for point in along]
+        ys = [point.y for point in along]
+        xs = [
+            _moved(sweep, sweep.positions[point.x], shifts[name, point.x] / (72 * setup.wide))
+            for point in along
+        ]
         # Names have no order: what joins them only leads the eye.
-        faint = {"linewidth": 0.8, "alpha": 0.5} if sweep.kind == "names" else {"linewidth": width}
-        axes.plot(xs, ys, color=colour, transform=moved, label=f"_{name}", **faint)  # type: ignore[arg-type]
-        for hollow in (False, True):
+        faint = {"linewidth": 0.8, "alpha": 0.5} if sweep.kind == "names" else {}
+        axes.plot(xs, ys, color=colour, label=f"_{name}", **{"linewidth": widths[name], **faint})  # type: ignore[arg-type]
+        for x, point in zip(xs, along, strict=True):
             axes.plot(
-                [x for x, point in zip(xs, along, strict=True) if point.hollow == hollow],
-                [point.y for point in along if point.hollow == hollow],
+                x,
+                point.y,
                 linestyle="none",
                 marker=marker,
                 markersize=_MARKER,
                 color=colour,
-                markerfacecolor="white" if hollow else colour,
-                transform=moved,
+                markerfacecolor="white" if point.hollow else colour,
                 clip_on=False,
                 zorder=3,
                 label=name,
             )
-        ends[name] = _End(moved, xs[-1], ys[-1])
+        ends[name] = (xs[-1], ys[-1])
     axes.set_xlim(*_limits(sweep))
     _label_ends(axes, ends, scale, looks)
+
+
+def _moved(sweep: Across, x: float, share: float) -> float:
+    """Return the place a share of the axis' length to the right of another one."""
+    low, high = _limits(sweep)
+    return x * (high / low) ** share if sweep.kind == "log" else x + share * (high - low)
 
 
 def _limits(sweep: Across) -> tuple[float, float]:
@@ -250,56 +272,60 @@ def _limits(sweep: Across) -> tuple[float, float]:
 
 def _apart(
     series: Mapping[str, Sequence[Point]], scale: Scale, sweep: Across, wide: float
-) -> dict[str, tuple[float, float]]:
-    """Return how far each method moves aside, and how thick its line is, both in points.
+) -> tuple[dict[tuple[str, Any], float], dict[str, float]]:
+    """Return how far marks move aside, and how thick lines are, both in points.
 
-    Methods that meet somewhere stand side by side everywhere, and of lines that lie on one
-    another the lower ones are thicker, so that all are seen. Heights are never changed.
+    Marks that meet stand side by side, and of lines that lie on one another the lower ones are
+    thicker, so that all are seen. Heights are never changed. Over names all marks stand side by
+    side.
     """
     touch = 0.8 * _MARKER / (72 * _HIGH)
-    heights = {
-        name: {point.x: scale.share(point.y) for point in points} for name, points in series.items()
-    }
-    order = list(sweep.positions)
-    beside = {name: {name} for name in series}
-    above = dict.fromkeys(series, 0)
-    for one, other in combinations(series, 2):
-        shared = heights[one].keys() & heights[other].keys()
-        meet = [x in shared and abs(heights[one][x] - heights[other][x]) < touch for x in order]
-        if any(meet) or sweep.kind == "names":
-            merged = beside[one] | beside[other]
-            beside |= dict.fromkeys(merged, merged)
-        above[one] += any(map(all, pairwise(meet)))
+    heights: dict[Any, dict[str, float]] = {x: {} for x in sweep.positions}
+    for name, points in series.items():
+        for point in points:
+            heights[point.x][name] = scale.share(point.y)
     low, high = _limits(sweep)
     at = list(sweep.positions.values())
     if sweep.kind == "log":
         low, high, *at = (math.log10(value) for value in (low, high, *at))
     room = 72 * wide * min(b - a for a, b in pairwise(at)) / (high - low)
-    found = {}
-    for name, group in beside.items():
-        place = [other for other in series if other in group].index(name)
-        step = min(_MARKER - 1, 0.7 * room / len(group))
-        found[name] = (step * (place - (len(group) - 1) / 2), _LINE * (1 + above[name]))
-    return found
+    shifts = {}
+    for x, found in heights.items():
+        for group in [list(series)] if sweep.kind == "names" else _touching(found, touch):
+            step = min(_MARKER - 1.5, 0.7 * room / len(group))
+            for place, name in enumerate(group):
+                shifts[name, x] = step * (place - (len(group) - 1) / 2)
+    widths = dict.fromkeys(series, _LINE)
+    for one, other in combinations(series, 2):
+        near = [
+            one in found and other in found and abs(found[one] - found[other]) < touch
+            for found in heights.values()
+        ]
+        widths[one] += _LINE * any(map(all, pairwise(near)))
+    return shifts, widths
 
 
-class _End(NamedTuple):
-    """Where a line ends, moved aside or not."""
-
-    moved: Transform
-    x: float
-    y: float
+def _touching(heights: Mapping[str, float], touch: float) -> list[list[str]]:
+    """Return the methods in groups that touch one another, in the order they are drawn in."""
+    groups: list[list[str]] = []
+    ordered = sorted(heights, key=lambda name: heights[name])
+    for below, name in zip([None, *ordered], ordered, strict=False):
+        if below is not None and heights[name] - heights[below] < touch:
+            groups[-1].append(name)
+        else:
+            groups.append([name])
+    return [[name for name in heights if name in group] for group in groups]
 
 
 def _label_ends(
     axes: Axes,
-    ends: Mapping[str, _End],
+    ends: Mapping[str, tuple[float, float]],
     scale: Scale,
     looks: Mapping[str, Look],
 ) -> None:
     """Write each method's name at the right end of its line, moved apart where they would touch."""
     line = _ROW / _HIGH
-    heights = {name: scale.share(end.y) for name, end in ends.items()}
+    heights = {name: scale.share(y) for name, (_, y) in ends.items()}
     order = sorted(heights, key=lambda name: heights[name])
     placed: dict[str, float] = {}
     last = -math.inf
@@ -312,8 +338,7 @@ def _label_ends(
     for name in order:
         axes.annotate(
             _plain(name),
-            xy=ends[name][1:],
-            xycoords=ends[name].moved,
+            xy=ends[name],
             xytext=(1.07, placed[name]),
             textcoords="axes fraction",
             color=looks[name].colour,

@@ -14,7 +14,7 @@ from overcoat.errors import PolicyError
 if TYPE_CHECKING:
     from overcoat.comparison.compare import Comparison
 
-__all__ = ["FIGURES", "FILES", "Sheet", "sheet_of", "sheets_of"]
+__all__ = ["FIGURES", "FILES", "Sheet", "above_least", "sheet_of", "sheets_of"]
 
 FIGURES = ("error", "median", "loss")
 FILES = tuple(f"{name}.{kind}" for name in FIGURES for kind in KINDS)
@@ -62,15 +62,14 @@ class _Layout:
 
 def sheets_of(comparison: Comparison) -> list[Sheet]:
     """Return the figures of a comparison; those that would have nothing to show are left out."""
-    rows = [dict(row) for row in comparison.rows if row["status"] != "refused"]
+    rows = [row for row in comparison.rows if row["status"] != "refused"]
+    rows, least = above_least(rows, comparison.axes)
     layout = _Layout.of(comparison.axes, rows)
     across, down = layout.parts(rows, layout.across), layout.parts(rows, layout.down)
     n_named = max(len(run.policy.utility.named) for run in comparison.runs)
     panels: dict[str, list[Panel]] = {name: [] for name in FIGURES}
     for measure in measures_of(comparison.workloads, n_named):
-        detail = measure.detail
-        if measure.column == "log2_ul":
-            detail = _relate(rows, comparison.axes)
+        detail = least if measure.column == "log2_ul" else measure.detail
         if not _has_something(rows, measure):
             continue
         for part in ({**above, **beside} for above in down for beside in across):
@@ -110,18 +109,27 @@ def _has_something(rows: Sequence[Row], measure: Measure) -> bool:
     return measure.better == "highest" or any(row[measure.column] for row in rows)
 
 
-def _relate(rows: Sequence[Row], axes: Sequence[str]) -> str:
-    """Replace log2 UL by the bits above the least of all runs; say which that is.
+def above_least(rows: Sequence[Row], axes: Sequence[str]) -> tuple[list[Row], str]:
+    """Replace log2 UL by the bits above the least of all runs; say which run that is.
 
     log2 UL itself grows with the number of items: -3288 and -3219 tell nothing, 69 bits do.
+
+    >>> rows = [{"algorithm": "coat", "log2_ul": -70.0}, {"algorithm": "pcta", "log2_ul": -64.5}]
+    >>> found, words = above_least(rows, ["algorithm"])
+    >>> [row["log2_ul"] for row in found]
+    [0.0, 5.5]
+    >>> print(words)
+    least log2 UL, -70: coat.
+    One bit more: UL is twice as large.
     """
     known = [row for row in rows if row["log2_ul"] is not None]
     if not known:
-        return ""
+        return list(rows), ""
     best = min(known, key=lambda row: float(row["log2_ul"]))
     least = best["log2_ul"]
-    for row in known:
-        row["log2_ul"] -= least
+    found = [
+        row if row["log2_ul"] is None else {**row, "log2_ul": row["log2_ul"] - least}
+        for row in rows
+    ]
     words = ", ".join(setting_words(axis, best[axis]) for axis in axes)
-    shown = f"log2 UL = {least:.0f}".replace(" ", "\xa0")  # stays on one line
-    return f"least: {words}, {shown}.\nOne bit more: UL is twice as large."
+    return found, f"least log2 UL, {least:.0f}: {words}.\nOne bit more: UL is twice as large."

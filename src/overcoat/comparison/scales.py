@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-__all__ = ["FOOT", "Across", "Scale", "across", "scale_of", "show_tick"]
+__all__ = ["Across", "Scale", "across", "scale_of", "show_tick"]
 
 _WIDE = 10  # values that differ so many times are shown on a log scale
 _MANY = 7  # ticks of an axis, at most
 _STEPS = (1.0, 2.0, 2.5, 5.0)
-FOOT = 0.5  # decades that the way from 0 to the first tick of a symlog axis takes
+_FOOT = 0.14  # of the axis' length: from 0 to where the log scale starts
 _CROWDED = 0.09  # of the axis' length: labels that would touch
 
 
@@ -27,28 +27,36 @@ class Scale(NamedTuple):
     Attributes
     ----------
     kind : linear, log, or symlog: a log scale with a 0 at its foot
-    ticks : where it is labelled; the first and the last one are its ends
+    low, high : its ends; of symlog those of the log scale
+    ticks : where it is labelled
     """
 
     kind: str
+    low: float
+    high: float
     ticks: tuple[float, ...]
+
+    @property
+    def foot(self) -> float:
+        """Share of the axis between 0 and where a symlog scale becomes logarithmic."""
+        return _FOOT if self.kind == "symlog" else 0.0
+
+    @property
+    def decades(self) -> float:
+        """How many decades a log scale has."""
+        return math.log10(self.high / self.low)
 
     def share(self, value: float) -> float:
         """Return how far up the axis a value is, from 0 to 1.
 
-        >>> Scale("linear", (0.0, 5.0, 10.0)).share(2.5), Scale("log", (1.0, 10.0, 100.0)).share(10)
+        >>> Scale("linear", 0, 10, (0, 5, 10)).share(2.5), Scale("log", 1, 100, ()).share(10)
         (0.25, 0.5)
         """
-        low, high = self.ticks[0], self.ticks[-1]
         if self.kind == "linear":
-            return (value - low) / (high - low)
-        foot = 0.0
-        if self.kind == "symlog":
-            low = self.ticks[1]
-            foot = FOOT / (FOOT + math.log10(high / low))
-            if value <= low:
-                return foot * value / low
-        return foot + (1 - foot) * math.log10(value / low) / math.log10(high / low)
+            return (value - self.low) / (self.high - self.low)
+        if value <= self.low:
+            return self.foot * value / self.low
+        return self.foot + (1 - self.foot) * math.log10(value / self.low) / self.decades
 
 
 def scale_of(
@@ -66,17 +74,19 @@ def scale_of(
     >>> scale_of([0.53, 0.57], least=0.1).ticks
     (0.0, 0.2, 0.4, 0.6)
     >>> scale_of([3, 40], log=True)
-    Scale(kind='log', ticks=(2.0, 5.0, 10.0, 20.0, 50.0))
+    Scale(kind='log', low=2.0, high=50.0, ticks=(2.0, 5.0, 10.0, 20.0, 50.0))
     >>> scale_of([0, 0.2, 90], log=True)
-    Scale(kind='symlog', ticks=(0.0, 0.1, 1.0, 10.0, 100.0))
+    Scale(kind='symlog', low=0.2, high=100.0, ticks=(0.0, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0))
     """
     values = list(values)
     positive = [value for value in values if value > 0]
     if log and positive and max(positive) >= _WIDE * min(positive):
+        low, high = _ends(min(positive), max(positive))
         zero = len(positive) < len(values)
-        ticks = _log_ticks(min(positive), max(positive), _MANY - zero)
-        return Scale("symlog", (0.0, *ticks)) if zero else Scale("log", ticks)
-    return Scale("linear", _linear_ticks(max([least, *values]), whole=whole))
+        ticks = _log_ticks(low, high, _MANY - zero)
+        return Scale("symlog" if zero else "log", low, high, (0.0,) * zero + ticks)
+    ticks = _linear_ticks(max([least, *values]), whole=whole)
+    return Scale("linear", ticks[0], ticks[-1], ticks)
 
 
 def _linear_ticks(high: float, *, whole: bool) -> tuple[float, ...]:
@@ -92,24 +102,28 @@ def _linear_ticks(high: float, *, whole: bool) -> tuple[float, ...]:
     return tuple(_near(number * step) for number in range(math.ceil(_near(high / step)) + 1))
 
 
+def _ends(low: float, high: float) -> tuple[float, float]:
+    """Return numbers of the digit 1, 2 or 5 around `low` and `high`."""
+    found = _digits(low / 10, high * 10, (1, 2, 5))
+    below = [value for value in found if value <= low * (1 + 1e-9)]
+    above = [value for value in found if value >= high * (1 - 1e-9)]
+    return below[-1], above[0]
+
+
 def _log_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
-    """Return ticks around `low` and `high`: of 1, 2 and 5 where decades are few."""
-    first, last = math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1
+    """Return ticks from `low` to `high`: of 1, 2 and 5 where decades are few."""
     for digits in ((1, 2, 5), (1, 3), (1,)):
-        ticks = [_near(digit * 10.0**up) for up in range(first, last + 1) for digit in digits]
-        found = _between(ticks, low, high)
-        if len(found) <= most:
-            return found
-    every = math.ceil((last - first) / (most - 1))
-    start = math.floor(math.log10(low))
-    return tuple(10.0**up for up in range(start, math.ceil(math.log10(high)) + every, every))
+        ticks = _digits(low, high, digits)
+        if len(ticks) <= most:
+            break
+    return ticks[:: math.ceil(len(ticks) / most)]
 
 
-def _between(ticks: Sequence[float], low: float, high: float) -> tuple[float, ...]:
-    """Return the ticks from the last one below `low` to the first one above `high`."""
-    below = max(tick for tick in ticks if tick <= low * (1 + 1e-9))
-    above = min(tick for tick in ticks if tick >= high * (1 - 1e-9))
-    return tuple(tick for tick in ticks if below <= tick <= above)
+def _digits(low: float, high: float, digits: Sequence[int]) -> tuple[float, ...]:
+    """Return all numbers from `low` to `high` that have one of these digits and no other."""
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    found = (_near(digit * 10.0**power) for power in powers for digit in digits)
+    return tuple(value for value in found if low <= value <= high)
 
 
 def _near(value: float) -> float:
