@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import combinations, pairwise
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from overcoat.comparison.looks import Look, looks_of
 from overcoat.comparison.plots import Panel, Point, write_figure
@@ -21,7 +23,7 @@ __all__ = ["HOLLOW", "Drawing", "draw_panels"]
 
 HOLLOW = "hollow: beyond s, cannot be published"
 _TEXT, _HEADING = 9.0, 10.0  # points
-_MARKER, _LINE = 6.5, 1.6  # points
+_MARKER, _LINE = 7.0, 1.5  # points
 _LETTER = 0.6 * _TEXT / 72  # inches that a letter takes on average
 _PROSE = 0.53 * _TEXT / 72  # and in a sentence
 _ROW = 1.3 * _TEXT / 72  # inches that a line of text takes
@@ -30,6 +32,7 @@ _WIDE, _HIGH = 3.5, 1.75
 _GAP = 0.1
 _BAR = 0.28
 _SOFT, _GRID = "#444444", "#dddddd"
+_RIM = withStroke(linewidth=_LINE + 1.2, foreground="white")  # where lines cross, also in grey
 
 
 class Drawing(Figure):
@@ -223,7 +226,7 @@ def _draw_lines(axes: Axes, panel: Panel, setup: _Setup) -> None:
     )
     remark = {"log": " (log scale)", "steps": "" if len(sweep.positions) < 3 else " (in steps)"}
     axes.set_xlabel(_plain(panel.x) + remark.get(sweep.kind, ""), fontsize=_TEXT)
-    shifts, widths = _apart(panel.series, scale, sweep, setup.wide)
+    shifts, covered = _apart(panel.series, scale, sweep, setup.wide)
     ends = {}
     for name, points in panel.series.items():
         colour, marker = looks[name]
@@ -233,9 +236,15 @@ def _draw_lines(axes: Axes, panel: Panel, setup: _Setup) -> None:
             _moved(sweep, sweep.positions[point.x], shifts[name, point.x] / (72 * setup.wide))
             for point in along
         ]
-        # Names have no order: what joins them only leads the eye.
-        faint = {"linewidth": 0.8, "alpha": 0.5} if sweep.kind == "names" else {}
-        axes.plot(xs, ys, color=colour, label=f"_{name}", **{"linewidth": widths[name], **faint})  # type: ignore[arg-type]
+        joining: dict[str, Any] = {"color": colour, "label": f"_{name}"}
+        if sweep.kind == "names":  # they have no order: what joins them only leads the eye
+            axes.plot(xs, ys, linewidth=0.8, alpha=0.5, **joining)
+        else:
+            axes.plot(xs, ys, linewidth=_LINE, path_effects=[_RIM], **joining)
+            for (at, one), (until, other) in pairwise(zip(xs, along, strict=True)):
+                if above := covered.get((name, one.x, other.x)):
+                    width = _LINE * (1 + 1.5 * above)
+                    axes.plot((at, until), (one.y, other.y), linewidth=width, **joining)
         for x, point in zip(xs, along, strict=True):
             axes.plot(
                 x,
@@ -245,6 +254,8 @@ def _draw_lines(axes: Axes, panel: Panel, setup: _Setup) -> None:
                 markersize=_MARKER,
                 color=colour,
                 markerfacecolor="white" if point.hollow else colour,
+                markeredgecolor=colour if point.hollow else "white",
+                markeredgewidth=1.0 if point.hollow else 0.6,
                 clip_on=False,
                 zorder=3,
                 label=name,
@@ -272,12 +283,11 @@ def _limits(sweep: Across) -> tuple[float, float]:
 
 def _apart(
     series: Mapping[str, Sequence[Point]], scale: Scale, sweep: Across, wide: float
-) -> tuple[dict[tuple[str, Any], float], dict[str, float]]:
-    """Return how far marks move aside, and how thick lines are, both in points.
+) -> tuple[dict[tuple[str, Any], float], dict[tuple[str, Any, Any], int]]:
+    """Return how far marks move aside, in points, and how many lines cover a part of a line.
 
-    Marks that meet stand side by side, and of lines that lie on one another the lower ones are
-    thicker, so that all are seen. Heights are never changed. Over names all marks stand side by
-    side.
+    Marks that meet stand side by side, and where a line is covered it is drawn thicker, so that
+    all are seen. Heights are never changed. Over names all marks stand side by side.
     """
     touch = 0.8 * _MARKER / (72 * _HIGH)
     heights: dict[Any, dict[str, float]] = {x: {} for x in sweep.positions}
@@ -292,17 +302,18 @@ def _apart(
     shifts = {}
     for x, found in heights.items():
         for group in [list(series)] if sweep.kind == "names" else _touching(found, touch):
-            step = min(_MARKER - 1.5, 0.7 * room / len(group))
+            step = min(_MARKER - 0.5, 0.7 * room / len(group))
             for place, name in enumerate(group):
                 shifts[name, x] = step * (place - (len(group) - 1) / 2)
-    widths = dict.fromkeys(series, _LINE)
-    for one, other in combinations(series, 2):
-        near = [
-            one in found and other in found and abs(found[one] - found[other]) < touch
-            for found in heights.values()
-        ]
-        widths[one] += _LINE * any(map(all, pairwise(near)))
-    return shifts, widths
+    covered: Counter[tuple[str, Any, Any]] = Counter()
+    for (x, found), (next_x, then) in pairwise(heights.items()):
+        for one, other in combinations(series, 2):
+            if all(
+                one in there and other in there and abs(there[one] - there[other]) < touch
+                for there in (found, then)
+            ):
+                covered[one, x, next_x] += 1
+    return shifts, covered
 
 
 def _touching(heights: Mapping[str, float], touch: float) -> list[list[str]]:

@@ -60,7 +60,7 @@ def _at(rows: Sequence[Row], of: int, swept: Sequence[str]) -> str:
     if len(rows) == of:
         return " always"
     if len(swept) > 1:
-        return f" under {len(rows)} of {of}"
+        return f" under {len(rows)} of {of} policies"
     (axis,) = swept
     return f" at {setting_words(axis, *(row[axis] for row in rows))}"
 

@@ -66,8 +66,9 @@ def _lead(comparison: Comparison) -> str:
         values = list(dict.fromkeys(row[axis] for row in comparison.rows))
         if axis != METHOD and len(values) > 1:
             text += f"; {setting_words(axis, *values)}"
+    each = "each" if n > 1 else "it"
     return (
-        f"{text}. This shows what each would cost. Nothing here is a release: overcoat anonymize "
+        f"{text}. This shows what {each} would cost. Nothing here is a release: overcoat anonymize "
         "makes one, and verifies it."
     )
 

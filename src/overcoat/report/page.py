@@ -66,14 +66,17 @@ thead th:first-child { left: 0; z-index: 3 }
 @page { size: landscape; margin: 12mm }
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --ground: #fff }
-  body { max-width: none; padding: 0; font-size: 11pt }
-  h2 { break-after: avoid }
+  body { max-width: none; padding: 0; font-size: 10pt }
+  h2, h2 + p { break-after: avoid }
   .panels { grid-template-columns: repeat(3, 1fr) }
   .panels img, li, tr { break-inside: avoid }
   .scrolling { overflow: visible; max-height: none; border: 0 }
-  table { font-size: 7pt }
-  th, td { padding: .1rem .25rem; white-space: normal }
+  table { font-size: 6.5pt }
+  th, td { padding: .1rem .2rem; white-space: normal }
+  td:not(.number) { min-width: 9ch }
+  td:last-child:not(.number) { min-width: 24ch }
   thead th, tbody th { position: static }
+  footer { margin-top: 1rem }
 }
 """
 
