@@ -289,7 +289,7 @@ def _apart(
     Marks that meet stand side by side, and where a line is covered it is drawn thicker, so that
     all are seen. Heights are never changed. Over names all marks stand side by side.
     """
-    touch = 0.8 * _MARKER / (72 * _HIGH)
+    touch, cover = (points / (72 * _HIGH) for points in (0.8 * _MARKER, 1.5 * _LINE))
     heights: dict[Any, dict[str, float]] = {x: {} for x in sweep.positions}
     for name, points in series.items():
         for point in points:
@@ -309,7 +309,7 @@ def _apart(
     for (x, found), (next_x, then) in pairwise(heights.items()):
         for one, other in combinations(series, 2):
             if all(
-                one in there and other in there and abs(there[one] - there[other]) < touch
+                one in there and other in there and abs(there[one] - there[other]) < cover
                 for there in (found, then)
             ):
                 covered[one, x, next_x] += 1
