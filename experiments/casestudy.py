@@ -50,7 +50,7 @@ COLUMNS = {
     "avg_re_q2": "AvgRE W2",
     "avg_re_W2o": "W2, as they occur",
     "stuck": "stuck",
-    "seconds": "s",
+    "seconds": "seconds",
 }
 
 

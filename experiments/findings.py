@@ -132,9 +132,9 @@ def error_panels(
     return tuple(
         Panel(
             series_of(only(rows, data=name), x, f"avg_re_{workload}"),
-            f"{name}, {title}",
+            name,
             x,
-            "AvgRE",
+            f"AvgRE, {title}",
             log_y=True,
         )
         for name in names_of(rows)

@@ -7,6 +7,7 @@ from typing import Any
 import overcoat as oc
 from experiments.findings import Claim, Findings, names_of, only, table, times_better
 from experiments.materials import METHODS, Materials
+from overcoat.comparison.figures import above_least
 from overcoat.comparison.plots import Panel, series_of
 from overcoat.comparison.settings import Setting, vary
 
@@ -30,7 +31,7 @@ COLUMNS = {
     "avg_re_q3": "AvgRE q=3",
     "all_q1": "all items, q=1",
     "all_q3": "all items, q=3",
-    "seconds": "s",
+    "seconds": "seconds",
 }
 
 
@@ -133,11 +134,13 @@ def _panels(rows: list[dict[str, Any]], x: str) -> tuple[Panel, ...]:
     for name in names_of(rows):
         some = only(rows, data=name)
         panels += [
-            Panel(series_of(some, x, f"avg_re_q{q}"), f"{name}, q = {q}", x, "AvgRE", log_y=True)
+            Panel(series_of(some, x, f"avg_re_q{q}"), name, x, f"AvgRE, q = {q}", log_y=True)
             for q in (1, 3)
         ]
         merging = [row for row in some if row["algorithm"] != "greedy"]
-        panels.append(Panel(series_of(merging, x, "log2_ul"), f"{name}, loss", x, "log2 UL"))
+        found, least = above_least(merging, ("algorithm", x))
+        title = f"{name}; {least}"
+        panels.append(Panel(series_of(found, x, "log2_ul"), title, x, "UL, bits above the least"))
     return tuple(panels)
 
 

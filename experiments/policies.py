@@ -18,6 +18,7 @@ from experiments.findings import (
     times_better,
 )
 from experiments.materials import Materials
+from overcoat.comparison.plots import Panel, series_of
 from overcoat.comparison.settings import Setting
 from overcoat.measures.queries import draw_workload
 
@@ -105,12 +106,15 @@ def mixed_sizes(materials: Materials) -> Findings:
         f"{materials.workload}",
         rows=table(rows, {"itemsets": "itemsets", **COLUMNS, "avg_re_q2": "AvgRE q=2"}),
         panels=tuple(
-            panel
+            Panel(
+                series_of(only(rows, data=name, size=size), "policy", "avg_re_q2"),
+                f"{name}, {size:,} itemsets",
+                "policy",
+                "AvgRE, q = 2",
+                log_y=True,
+            )
             for name in names_of(rows)
             for size in _sizes(rows)
-            for panel in error_panels(
-                only(rows, data=name, size=size), "policy", {"q2": f"{size:,} itemsets, q = 2"}
-            )
         ),
         claims=(
             Claim(

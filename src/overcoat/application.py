@@ -332,7 +332,7 @@ def compare(
         policies, unless a policy file names one
     """
     from overcoat.comparison.compare import compare as run_field
-    from overcoat.comparison.page import FIGURES
+    from overcoat.comparison.figures import FILES
     from overcoat.comparison.runs import make_folder
 
     policies = {name: statement.policy for name, statement in statements.items()}
@@ -343,7 +343,7 @@ def compare(
     own = dict(zip(["own"], questions.read(transactions, data.set_sep, known), strict=False))
     make_folder(folder)
     files = [file for policy in policies.values() for file in policy.files]
-    targets = ["results.csv", "results.parquet", "index.html", *FIGURES]
+    targets = ["results.csv", "results.parquet", "index.html", *FILES]
     check_outputs([data.source, questions.file, *files], [str(folder / name) for name in targets])
     found = run_field(
         transactions,

@@ -110,10 +110,12 @@ class Measure:
     ----------
     name : of the column in tables
     title : of the axis in plots; the name by default
+    better : which values are better, the ``lowest`` or the ``highest``
     """
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    better: ClassVar[str] = "lowest"
 
     def of(self, data: Transactions, released: Transactions, mapping: Mapping) -> float | None:
         """Measure `released`, which is `data` under `mapping`; None where it is not defined."""

@@ -38,12 +38,7 @@ def escape(value: Any) -> str:
     >>> escape("<b>"), escape(12345), escape(None), len(escape("x" * 1000))
     ('&lt;b&gt;', '12,345', '', 400)
     """
-    if value is None:
-        return ""
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        value = f"{int(value):,}"
-    text = str(value)
-    return _escape(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
+    return _escape(_text(value))
 
 
 def table(
@@ -61,7 +56,7 @@ scope="col">note</th></tr></thead>
     </tbody>
     </table>
     """
-    body = [[escape(value) for value in row] for row in rows]
+    body = [[_text(value) for value in row] for row in rows]
     kinds = [
         ' class="number"' if any(column) and all(map(_is_number, column)) else ""
         for column in zip(*body, strict=True)
@@ -78,7 +73,7 @@ scope="col">note</th></tr></thead>
         lines.append(f"<thead><tr>{''.join(cells)}</tr></thead>")
     lines.append("<tbody>")
     for row in body:
-        first, *others = zip(row, kinds, strict=True)
+        first, *others = ((_escape(text), kind) for text, kind in zip(row, kinds, strict=True))
         cells = (f"<td{kind}>{text}</td>" for text, kind in others)
         lines.append(f'<tr><th scope="row"{first[1]}>{first[0]}</th>{"".join(cells)}</tr>')
     return "\n".join([*lines, "</tbody>", "</table>"])
@@ -93,6 +88,14 @@ def card(title: str, *parts: str) -> str:
     """
     inside = "".join(parts)
     return f'{_STYLE}<div class="overcoat"><div class="title">{escape(title)}</div>{inside}</div>'
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    text = f"{int(value):,}" if whole else str(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _is_number(text: str) -> bool:

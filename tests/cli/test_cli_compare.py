@@ -36,6 +36,14 @@ def test_files_and_table(busy: Desk) -> None:
     assert {"avg_re_q1", "avg_re_own"} <= set(rows[0])
 
 
+def test_without_matplotlib_the_extra_is_named(busy: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overcoat.comparison.plots.can_draw", lambda: False)
+    monkeypatch.setattr("overcoat.comparison.page.can_draw", lambda: False)
+    done = busy.run(*words(FIELD))
+    assert done.status == 0
+    assert "note: plots need matplotlib: pip install 'overcoat[plots]'" in done.err
+
+
 def test_own_queries_instead_of_drawn_ones(busy: Desk) -> None:
     done = busy.run(*words("compare d.dat -k 3 --km 2 --queries queries.txt -o out --json"))
     assert [name for name in done.json["rows"][0] if name.startswith("avg_re")] == ["avg_re_own"]

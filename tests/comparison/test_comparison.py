@@ -1,17 +1,14 @@
 """Comparisons: every number is the one the measures give, and nothing is run twice."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 
 import overcoat as oc
 from overcoat.comparison import runs as runs_module
-from overcoat.comparison.page import figures_of
-from overcoat.comparison.plots import Panel, Point, draw, save, series_of
 from overcoat.comparison.text import comparison_lines
 from overcoat.context import Context
 from overcoat.data import samples
@@ -291,49 +288,6 @@ def test_queries_among_generalized_items() -> None:
         assert {item for query in workload for item in query} <= generalized
 
 
-def test_files(tmp_path: Path) -> None:
-    own = Workload.of(DATA, [[DATA.vocabulary[0]], [DATA.vocabulary[1], DATA.vocabulary[0]]])
-    settings = oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 4], s=[0, 1])
-    field = oc.compare(DATA, settings, q=[1], workloads={"own": own})
-    written = field.write(tmp_path, title="a <b> title")
-    names = [path.name for path in written]
-    figures = [f"{name}.{kind}" for name in ("error", "loss", "time") for kind in ("svg", "png")]
-    assert names == ["results.csv", "results.parquet", *figures, "index.html"]
-    for frame in (pl.read_csv(written[0]), pl.read_parquet(written[1])):
-        assert frame.columns == list(field.rows[0])
-        assert frame["avg_re_own"].to_list() == pytest.approx(
-            [row["avg_re_own"] for row in field.rows]
-        )
-    page = (tmp_path / "index.html").read_text()
-    assert "a &lt;b&gt; title" in page
-    assert f"{DATA.n_transactions} transactions, {DATA.n_items} items" in page
-    assert "all 2-itemsets, weights from a hierarchy" in page
-    assert page.count("<svg") == 3
-    assert page.count("<tr>") == 1 + len(field.rows)
-    before = {path: path.read_bytes() for path in written}
-    field.write(tmp_path, title="a <b> title")
-    assert {path: path.read_bytes() for path in written} == before
-
-
-def test_figures_of_an_earlier_comparison_do_not_stay(tmp_path: Path) -> None:
-    oc.compare(DATA, oc.vary(BASE), q=[1]).write(tmp_path)
-    assert (tmp_path / "loss.svg").exists()
-    (tmp_path / "loss.txt").write_text("somebody else's")
-    nothing_lost = oc.Policy(1, (oc.AllItemsets(1),))
-    oc.compare(DATA, oc.vary(nothing_lost), q=[1]).write(tmp_path)
-    assert not (tmp_path / "loss.svg").exists()
-    assert (tmp_path / "loss.txt").exists()
-
-
-def test_without_matplotlib_there_is_a_page_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("overcoat.comparison.page.can_draw", lambda: False)
-    written = oc.compare(DATA, oc.vary(BASE), q=[1]).write(tmp_path)
-    assert [path.name for path in written] == ["results.csv", "results.parquet", "index.html"]
-    assert "pip install matplotlib" in (tmp_path / "index.html").read_text()
-
-
 def test_exact_counts_of_named_sets() -> None:
     labels = DATA.vocabulary.labels
     utility = oc.Utility({"one": labels[:10], "other": labels[10:]})
@@ -357,61 +311,74 @@ def test_text_lines_up() -> None:
     assert first.split()[:3] == ["coat", "2", "met"]
 
 
-def texts_of(figure: Any) -> list[list[str]]:
-    return [[text.get_text() for text in axes.texts] for axes in figure.axes]
-
-
-def test_lines_are_labelled_directly_and_apart(tmp_path: Path) -> None:
-    series = {
-        name: [Point(2, 1.0), Point(5, 2.0 + n / 1e6)]
-        for n, name in enumerate(("coat", "pcta", "x"))
-    }
-    figure = draw([Panel(series, "title", "k", "AvgRE", log_y=True)])
-    assert sorted(texts_of(figure)[0]) == ["coat", "pcta", "x"]
-    (axes,) = figure.axes
-    heights = sorted(text.xy[1] for text in axes.texts)  # type: ignore[attr-defined]
-    assert np.diff(heights).min() > 0.05
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("k", "AvgRE")
-    colours = [text.get_color() for text in axes.texts]
-    assert len(set(colours)) == 3
-    assert all(path.stat().st_size for path in save(figure, tmp_path, "x"))
-
-
-def test_scales() -> None:
-    wide = [Point(1, 1.0), Point(10, 5.0), Point(100, 500.0)]
-    narrow = [Point("PP1", 1.0), Point("PP2", 2.0)]
-    for lines, y in (((wide, narrow), "y (log scale)"), ((narrow, narrow), "y")):
-        figure = draw([Panel({"coat": line}, "", "x", "y", log_y=True) for line in lines])
-        assert [axes.get_ylabel() for axes in figure.axes] == [y, y]  # all or none
-        assert {axes.get_yscale() for axes in figure.axes} == {"log" if "log" in y else "linear"}
-    figure = draw([Panel({"coat": line}, "", "x", "y") for line in (wide, narrow)])
-    assert [axes.get_xlabel() for axes in figure.axes] == ["x (log scale)", "x"]
-    assert [tick.get_text() for tick in figure.axes[1].get_xticklabels()] == ["PP1", "PP2"]
-
-
-def test_names_are_no_formulas(tmp_path: Path) -> None:
-    line = [Point(r"$\frac$", 1.0), Point("b", 2.0)]
-    save(draw([Panel({r"$x_$": line}, r"$\bad$", "x", "y")]), tmp_path, "x")
-
-
-def test_what_cannot_be_published_is_drawn_hollow() -> None:
-    rows = [
-        {"algorithm": "greedy", "k": k, "ul": 1.0, "status": status}
-        for k, status in ((2, "met"), (5, "beyond s"))
-    ]
-    (axes,) = draw([Panel(series_of(rows, "k", "ul"), "", "k", "UL")]).axes
-    line, hollow = axes.lines
-    assert np.asarray(line.get_xdata()).tolist() == [0, 1]
-    assert np.asarray(hollow.get_xdata()).tolist() == [1]
-    assert hollow.get_markerfacecolor() == "white"
-
-
-def test_figures_leave_out_what_has_nothing_to_show() -> None:
-    field = oc.compare(DATA, oc.vary(BASE, k=[2, 4]), q=[1])
-    assert len(figures_of(field)["loss"].axes) == 2  # nothing was suppressed
-
-
 def test_stored_runs_name_their_setting(tmp_path: Path) -> None:
     oc.compare(DATA, oc.vary(BASE, k=[2]), q=[1], folder=tmp_path)
     (stored,) = tmp_path.iterdir()
     assert json.loads(stored.read_text())["setting"] == {"algorithm": "coat", "k": "2"}
+
+
+# -- methods and measures from outside ----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Whole(oc.Method):
+    """Merges every block whole."""
+
+    spare: int = 0
+    name = "whole"
+
+    def find(self, data: oc.Transactions, policy: Any, stage: Any = None) -> oc.Outcome:
+        return oc.Outcome(oc.Partition(policy.utility.block_of))
+
+
+class Labels(oc.Measure):
+    name = "n_labels"
+    title = "labels that occur"
+    better = "highest"
+
+    def of(
+        self, data: oc.Transactions, released: oc.Transactions, mapping: oc.Mapping
+    ) -> float | None:
+        return released.n_items
+
+
+def test_a_method_and_a_measure_from_outside_work_everywhere(tmp_path: Path) -> None:
+    policy = oc.Policy(3, oc.AllItemsets(2))
+    result = oc.anonymize(DATA, policy=policy, method=Whole())
+    assert [len(group) for group in result.mapping.members] == [DATA.n_items]
+    result.write(tmp_path / "released.dat", mapping=tmp_path / "map.json")
+    settings = oc.vary(policy, algorithm=["coat", Whole(), Whole(spare=1)], k=[2, 4])
+    field = oc.compare(DATA, settings, q=[1], measures=[Labels()], folder=tmp_path / "runs")
+    assert [row["algorithm"] for row in field.rows[::2]] == ["coat", "whole", "whole(spare=1)"]
+    assert [row["n_labels"] for row in field.rows[2:]] == [1, 1, 1, 1]
+    assert len(list((tmp_path / "runs").iterdir())) == 2  # only what no code of the user's decides
+    titles = [axes.get_title(loc="left") for axes in field.plot("loss").axes]
+    assert "labels that occur" in " ".join(titles)
+    page = field.write(tmp_path / "out")[-1].read_text(encoding="utf-8")
+    assert "n_labels" in page
+    assert "whole(spare=1)" in page
+    assert oc.evaluate(result, measures=[Labels()]).own == {"n_labels": 1.0}
+
+
+def test_a_method_that_does_not_meet_the_policy_publishes_nothing() -> None:
+    @dataclass(frozen=True)
+    class Nothing(oc.Method):
+        name = "nothing"
+
+        def find(self, data: oc.Transactions, policy: Any, stage: Any = None) -> oc.Outcome:
+            return oc.Outcome(oc.Partition.untouched(data.n_items))
+
+    with pytest.raises(oc.VerificationError):
+        oc.anonymize(DATA, 3, oc.AllItemsets(2), method=Nothing())
+
+
+@pytest.mark.parametrize(
+    ("measures", "words"),
+    [([Labels(), Labels()], "needs a name of its own"), ([type("M", (oc.Measure,), {})()], "name")],
+)
+def test_measures_need_names_of_their_own(measures: Any, words: str) -> None:
+    with pytest.raises(oc.PolicyError, match=words):
+        oc.compare(DATA, oc.vary(BASE), measures=measures)
+    clash = type("Clash", (oc.Measure,), {"name": "ncp"})()
+    with pytest.raises(oc.PolicyError, match="not 'ncp'"):
+        oc.compare(DATA, oc.vary(BASE), measures=[clash])

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import overcoat as oc
+from experiments import casestudy, km
+from experiments.efficiency import REPEATS, efficiency
 from experiments.findings import (
     Claim,
     Findings,
@@ -35,6 +38,43 @@ def test_experiment(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert (tmp_path / "page" / f"{name}.svg").stat().st_size
     assert (tmp_path / "out" / f"{name}.svg").stat().st_size
     assert (tmp_path / "out" / f"{name}.png").stat().st_size
+
+
+def test_time_is_measured_warm_and_called_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[float] = []
+    real = oc.anonymize
+
+    def timed(*arguments: Any, **options: Any) -> Any:
+        result = real(*arguments, **options)
+        runs.append(result.seconds["anonymize"])
+        return result
+
+    monkeypatch.setattr("experiments.efficiency.oc.anonymize", timed)
+    found = efficiency(Materials(None, tmp_path))
+    each = 1 + REPEATS
+    assert len(runs) == each * len(found.rows)
+    assert [row["seconds"] for row in found.rows] == [
+        min(runs[start + 1 : start + each]) for start in range(0, len(runs), each)
+    ]
+    assert {panel.y for panel in found.panels} == {"time, seconds"}
+    assert all(f"best of {REPEATS}" in panel.title for panel in found.panels)
+
+
+def test_s_means_suppression_only() -> None:
+    for columns in (km.COLUMNS, casestudy.COLUMNS):
+        assert "s" not in columns.values()
+
+
+def test_ul_is_drawn_in_bits_above_the_least(tmp_path: Path) -> None:
+    found = km.over_m(Materials(None, tmp_path))
+    panels = [panel for panel in found.panels if panel.y.startswith("UL")]
+    assert [panel.title.split(";")[0] for panel in panels] == ["BMS1", "BMS2"]
+    for panel in panels:
+        assert "least log2 UL, " in panel.title
+        assert min(point.y for point in panel.points) == 0
+        assert "greedy" not in panel.series
 
 
 def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     multiple=True,
     metavar="NAME=VALUE,VALUE,…",
     help="Try several values of k, m, h or s, or several policy files: policy=A.toml,B.toml. "
-    "The first sweep is the x axis of the plots.",
+    "The first sweep of numbers is the x axis of the plots, the others become panels.",
 )
 @workload_options
 @click.option(
@@ -80,7 +80,7 @@ def compare(
       overcoat compare baskets.dat --sweep policy=strict.toml,loose.toml -o comparison
     """
     from overcoat import application
-    from overcoat.comparison.plots import can_draw
+    from overcoat.comparison.plots import NEEDED, can_draw
     from overcoat.comparison.text import comparison_lines
 
     folder = Path(output)
@@ -110,7 +110,7 @@ def compare(
         return
     say_unless_quiet(comparison_lines(found.comparison), quiet)
     if not can_draw():
-        say_unless_quiet("no plots: they need matplotlib, pip install matplotlib", quiet)
+        say_unless_quiet(f"note: {NEEDED}", quiet)
     say_unless_quiet(f"written to {output}: {', '.join(path.name for path in found.files)}", quiet)
 
 

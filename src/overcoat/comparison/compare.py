@@ -22,6 +22,7 @@ from overcoat.release.given import take_context, take_data
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 __all__ = ["Comparison", "compare"]
 
@@ -69,6 +70,37 @@ class Comparison:
 
         return pl.DataFrame(list(self.rows), infer_schema_length=None)
 
+    def plot(self, figure: Literal["error", "median", "loss"] = "error") -> Figure:
+        """Draw one of the figures that `write` writes; needs matplotlib.
+
+        Parameters
+        ----------
+        figure : ``error`` (AvgRE of the queries), ``median`` (the median of their errors) or
+            ``loss`` (exact counts, suppression, NCP and UL)
+
+        >>> from overcoat.comparison.settings import vary
+        >>> from overcoat.policy.policy import Policy
+        >>> from overcoat.policy.privacy import AllItemsets
+        >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
+        >>> field = compare(rows, vary(Policy(2, (AllItemsets(2),)), k=[2, 3]), q=[1])
+        >>> [axes.get_title(loc="left") for axes in field.plot("error").axes]
+        ['AvgRE']
+        """
+        from overcoat.comparison.figures import sheet_of
+        from overcoat.comparison.plots import draw
+
+        sheet = sheet_of(self, figure)
+        return draw(sheet.panels, columns=sheet.columns)
+
+    def _repr_html_(self) -> str:
+        from overcoat.comparison.text import essentials
+        from overcoat.html import table
+
+        header, *rows = essentials(self)
+        data = self.data
+        caption = f"{data.n_transactions:,} transactions, {data.n_items:,} items"
+        return table(rows, header, f"{len(rows)} runs on {caption}")
+
     def write(
         self,
         folder: str | Path,
@@ -82,7 +114,8 @@ class Comparison:
         ``index.html`` with everything. Figures of an earlier comparison are removed. `report` is
         called with the paths when all is ready: should it fail, nothing is written.
         """
-        from overcoat.comparison.page import FIGURES, stage_page
+        from overcoat.comparison.figures import FILES
+        from overcoat.comparison.page import stage_page
 
         folder = Path(folder)
         make_folder(folder)
@@ -94,7 +127,8 @@ class Comparison:
             if report is not None:
                 report(targets)
             staging.commit()
-        for stale in {folder / name for name in FIGURES}.difference(targets):
+        earlier = {*FILES, "time.svg", "time.png"}  # the last two of versions before 0.3
+        for stale in {folder / name for name in earlier}.difference(targets):
             stale.unlink(missing_ok=True)
         return targets
 

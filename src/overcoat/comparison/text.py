@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from overcoat.comparison.compare import Comparison
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from overcoat.comparison.settings import Setting
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
 
-__all__ = ["comparison_lines", "describe", "show_value"]
+if TYPE_CHECKING:
+    from overcoat.comparison.compare import Comparison
+
+__all__ = ["comparison_lines", "describe", "essentials", "show_column", "show_value"]
 
 # The columns a terminal has room for, and shorter names for them.
 _SHORT = {
@@ -19,6 +25,8 @@ _SHORT = {
     "log2_ul": "log2 UL",
     "ncp": "NCP",
 }
+
+_DECIMALS = 3  # at most, in a column
 
 
 def show_value(value: object) -> str:
@@ -32,6 +40,34 @@ def show_value(value: object) -> str:
     if not isinstance(value, float):
         return str(value)
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def show_column(values: Sequence[object]) -> list[str]:
+    """Return the values of a column, all with the same number of decimals, so that they align.
+
+    >>> show_column([25.812, 9.5, None, 0.0]), show_column([1234.5, 0.0004]), show_column([0.5, 2])
+    (['25.81', '9.50', '', '0.00'], ['1,234.5', '<0.1'], ['0.5', '2'])
+    """
+    floats = [value for value in values if isinstance(value, float)]
+    smallest = min((abs(value) for value in floats if value), default=1.0)
+    largest = max((abs(value) for value in floats), default=1.0)
+    # Three digits of the smallest, unless it is tiny, five of the largest, no more than needed.
+    wanted = min(2 - _power(smallest), 4 - _power(largest or 1.0), _DECIMALS)
+    decimals = max(wanted, 0)
+    while decimals and all(round(value, decimals - 1) == value for value in floats):
+        decimals -= 1
+    shown = []
+    for value in values:
+        if isinstance(value, float):
+            tiny = 0 < value < 0.5 * 10**-decimals
+            shown.append(f"<{10**-decimals:g}" if tiny else f"{value:,.{decimals}f}")
+        else:
+            shown.append("" if value is None else str(value))
+    return shown
+
+
+def _power(value: float) -> int:
+    return math.floor(math.log10(value))
 
 
 def describe(comparison: Comparison) -> list[tuple[str, str]]:
@@ -68,8 +104,8 @@ def _policy_line(policy: BoundPolicy, setting: Setting) -> str:
     return ", ".join(parts)
 
 
-def comparison_lines(comparison: Comparison) -> str:
-    """Return what was compared, and the main measures of every run, one line each."""
+def essentials(comparison: Comparison) -> list[list[str]]:
+    """Return the main measures of every run as a table, the names of the columns first."""
     rows = comparison.rows
     shown = {axis: axis for axis in comparison.axes}
     shown |= {
@@ -77,8 +113,12 @@ def comparison_lines(comparison: Comparison) -> str:
     }
     shown |= {f"avg_re_{name}": f"AvgRE {name}" for name in comparison.workloads}
     shown["seconds"] = "seconds"
-    table = [list(shown.values())]
-    table += [[show_value(row[name]) for name in shown] for row in rows]
+    return [list(shown.values()), *([show_value(row[name]) for name in shown] for row in rows)]
+
+
+def comparison_lines(comparison: Comparison) -> str:
+    """Return what was compared, and the main measures of every run, one line each."""
+    table = essentials(comparison)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     head = [f"{name:<10}{text}" for name, text in describe(comparison)]
     lines = [
