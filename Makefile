@@ -20,6 +20,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no
 # The build runs in .venv itself, so that it has the Cython of constraints.txt.
 BUILD := $(INSTALL) --no-build-isolation
 TEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+SLOW := benchmarks docs/test_docs_examples.py experiments packaging property
 
 .PHONY: bench check clean demo docs experiments format help lint test twins
 
@@ -60,7 +61,7 @@ test: lint
 	$(TEST)
 
 check: lint
-	$(TEST) -m 'not slow'
+	$(TEST) $(addprefix --ignore=tests/,$(SLOW))
 
 twins: $(INSTALLED) $(TOOLS)
 	OVERCOAT_ENGINE=reference $(TEST)
