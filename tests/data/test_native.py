@@ -11,7 +11,7 @@ from overcoat.context import Context, Stage
 from overcoat.data import baskets as compiled_baskets
 from overcoat.data import containment, pulse, reference
 from overcoat.data import rows as compiled_rows
-from overcoat.errors import CancelledError
+from overcoat.errors import CancelledError, DataError
 
 rows_of_codes = st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=40)
 
@@ -115,6 +115,14 @@ def test_a_tokenizer_remembers_many_labels() -> None:
         same(tuple(found), tuple(expected))
 
 
+def test_more_labels_than_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_baskets, "MOST_LABELS", 3)
+    tokenizer = compiled_baskets.Tokenizer(None)
+    assert tokenizer.feed(b"a b c a\n")[2] == [b"a", b"b", b"c"]
+    with pytest.raises(DataError, match="more than 3 items, which is all that can be worked on"):
+        tokenizer.feed(b"c d\n")
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(rows_of_codes, st.sampled_from([b" ", b"||", "§".encode()]), st.data())
 def test_formatters(rows: list[list[int]], sep: bytes, data: st.DataObject) -> None:
@@ -200,7 +208,7 @@ def test_work_on_rows_can_be_ended(
     ):
         asked = Asked()
         call(Context(cancelled=asked, threads=1).start("rows"))
-        assert asked.times >= len(distinct[0])
+        assert asked.times > 3
         for last in (2, asked.times // 2, asked.times):
             ending = Asked(last)
             with pytest.raises(CancelledError):

@@ -193,6 +193,6 @@ def test_building_can_be_ended() -> None:
     builder = builder_of("ba")
     calls = itertools.count()
     ending = Context(cancelled=lambda: next(calls) > 0).start("read")
+    builder.add_rows([0, 2], [0, 1])
     with pytest.raises(CancelledError):
-        builder.add_rows([0, 2], [0, 1], stage=ending)
         builder.build(stage=ending)
