@@ -196,8 +196,9 @@ def anonymize(
         transactions = data.read(keep_order=outputs.keep_order)
     sink = sink_for(outputs.released)
     sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
-    with context.stage("policy", seconds):
-        bound = (policy if known is None else policy.knowing(known)).bind(transactions)
+    with context.stage("policy", seconds) as stage:
+        stated = policy if known is None else policy.knowing(known)
+        bound = stated.bind(transactions, stage=stage)
     if known is None:
         result = find_release(transactions, bound, method, context=context, seconds=seconds)
     else:
@@ -246,8 +247,8 @@ def verify(
     with context.stage("read"):
         original = data.read()
         copy = take_release(released, original, to)
-    with context.stage("policy"):
-        bound = statement.policy.knowing(known).bind(original)
+    with context.stage("policy") as stage:
+        bound = statement.policy.knowing(known).bind(original, stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
     notes = bound.notes
@@ -398,5 +399,5 @@ def pgen(data: Input, k: int, output: str, *, context: Context) -> tuple[Transac
     check_outputs([data.source], [output])
     with context.stage("read"):
         transactions = data.read()
-    with context.stage("policy"):
-        return transactions, write_pgen(transactions, k, output)
+    with context.stage("policy") as stage:
+        return transactions, write_pgen(transactions, k, output, stage=stage)

@@ -15,8 +15,8 @@ import numpy as np
 
 from overcoat import html
 from overcoat._version import __version__
+from overcoat.context import QUIET, Stage
 from overcoat.data.io.text import read_text
-from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import MappingError, Problem
@@ -251,7 +251,7 @@ class Mapping(Abstract[str, "str | None"]):
             }
         )
 
-    def apply(self, data: Transactions) -> Transactions:
+    def apply(self, data: Transactions, *, stage: Stage = QUIET) -> Transactions:
         """Return `data` with each item replaced by its group's label, once per transaction.
 
         >>> mapping = Mapping.of(Vocabulary("abcd"), [["a", "b"], ["c"]])
@@ -259,20 +259,7 @@ class Mapping(Abstract[str, "str | None"]):
         [((), 1), (('(a|b)',), 1), (('(a|b)', 'c'), 1)]
         """
         self._check_covers(data)
-        # The labels of items that occur occur too, so these are the vocabulary of the release.
-        label_of = [self._label_of.get(item) for item in data.vocabulary]
-        vocabulary = Vocabulary(label for label in label_of if label is not None)
-        codes = [-1 if label is None else vocabulary.code(label) for label in label_of]
-        recoded = np.array(codes, np.int32)[data.codes]  # (occurrences,)
-        kept = recoded >= 0
-        if not kept.all():
-            ends = np.concatenate([[0], np.cumsum(kept)])[data.offsets]
-            recoded = recoded[kept]
-        else:
-            ends = data.offsets
-        offsets, released, counts, became = canonical_rows(ends, recoded, data.counts)
-        positions = None if data.positions is None else became[data.positions]
-        return Transactions(vocabulary, offsets, released, counts, positions, data.layout)
+        return data.relabelled([self._label_of.get(item) for item in data.vocabulary], stage=stage)
 
     def _check_covers(self, data: Transactions) -> None:
         unknown = [item for item in data.vocabulary if item not in self.vocabulary]

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from overcoat.context import Context, Stage
 from overcoat.data import baskets as compiled_baskets
-from overcoat.data import reference
+from overcoat.data import containment, pulse, reference
 from overcoat.data import rows as compiled_rows
+from overcoat.errors import CancelledError, DataError
 
 rows_of_codes = st.lists(st.lists(st.integers(0, 6), max_size=12), max_size=40)
 
@@ -24,27 +26,29 @@ def same(one: tuple[object, ...], other: tuple[object, ...]) -> None:
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
-@given(rows_of_codes, st.booleans(), st.sampled_from([0, 1 << 16]))
-def test_canonical_rows(rows: list[list[int]], wide: bool, many: int) -> None:
-    """Also with codes beyond 16 bits, which are packed otherwise, and on two threads."""
+@given(rows_of_codes, st.booleans(), st.sampled_from([1, 2, 3, 7]))
+def test_canonical_rows(rows: list[list[int]], wide: bool, threads: int) -> None:
+    """Also with codes beyond 16 bits, which are packed otherwise, and in several parts."""
     if wide:
         rows = [[code * 70_000 for code in row] for row in rows]
     offsets, codes = arrays(rows)
     counts = np.arange(1, len(rows) + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled_rows, "MANY_ROWS", many)
-        found = compiled_rows.canonical_rows(offsets, codes, counts)
+        patch.setattr(compiled_rows, "MANY_ROWS", 1)
+        stage = Context(threads=threads).start("sort")
+        found = compiled_rows.canonical_rows(offsets, codes, counts, stage=stage)
     same(found, reference.canonical_rows(offsets, codes, counts))
 
 
 @pytest.mark.parametrize("n_codes", [1, 3, 400, 200_000])
-@pytest.mark.parametrize("many", [1, 1 << 16])
-def test_many_canonical_rows(n_codes: int, many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_many_canonical_rows(n_codes: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Enough rows for every way of sorting: radix, quicksort, insertion; long and equal ones.
 
-    On two threads or on one.
+    On one thread or on several.
     """
-    monkeypatch.setattr(compiled_rows, "MANY_ROWS", many)
+    monkeypatch.setattr(compiled_rows, "MANY_ROWS", 1)
+    stage = Context(threads=threads).start("sort")
     rng = random.Random(n_codes)
     rows = [
         [rng.randrange(n_codes) for _ in range(rng.choice([0, 1, 2, 5, 9, 70]))]
@@ -54,7 +58,7 @@ def test_many_canonical_rows(n_codes: int, many: int, monkeypatch: pytest.Monkey
     offsets, codes = arrays(rows)
     counts = np.ones(len(rows), np.int64)
     same(
-        compiled_rows.canonical_rows(offsets, codes, counts),
+        compiled_rows.canonical_rows(offsets, codes, counts, stage=stage),
         reference.canonical_rows(offsets, codes, counts),
     )
 
@@ -111,6 +115,14 @@ def test_a_tokenizer_remembers_many_labels() -> None:
         same(tuple(found), tuple(expected))
 
 
+def test_more_labels_than_can_be_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_baskets, "MOST_LABELS", 3)
+    tokenizer = compiled_baskets.Tokenizer(None)
+    assert tokenizer.feed(b"a b c a\n")[2] == [b"a", b"b", b"c"]
+    with pytest.raises(DataError, match="more than 3 items, which is all that can be worked on"):
+        tokenizer.feed(b"c d\n")
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(rows_of_codes, st.sampled_from([b" ", b"||", "§".encode()]), st.data())
 def test_formatters(rows: list[list[int]], sep: bytes, data: st.DataObject) -> None:
@@ -124,14 +136,16 @@ def test_formatters(rows: list[list[int]], sep: bytes, data: st.DataObject) -> N
 
 
 @settings(max_examples=500, deadline=None, derandomize=True)
-@given(rows_of_codes, st.sampled_from([1, 40, 64, 100]))
-def test_contained_rows(rows: list[list[int]], spread: int) -> None:
-    """Also with codes that share a bit of the signature."""
+@given(rows_of_codes, st.sampled_from([1, 40, 64, 100]), st.sampled_from([1, 2, 5]))
+def test_contained_rows(rows: list[list[int]], spread: int, threads: int) -> None:
+    """Also with codes that share a bit of the signature, and in several parts."""
     offsets, codes = arrays([[code * spread for code in row] for row in rows])
     offsets, codes, _, _ = reference.canonical_rows(offsets, codes, np.ones(len(rows), np.int64))
-    assert np.array_equal(
-        compiled_rows.contained_rows(offsets, codes), reference.contained_rows(offsets, codes)
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(containment, "MANY_ROWS", 1)
+        stage = Context(threads=threads).start("compare")
+        found = containment.contained_rows(offsets, codes, stage=stage)
+    assert np.array_equal(found, reference.contained_rows(offsets, codes))
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)
@@ -151,3 +165,72 @@ def test_first_unsorted(rows: list[list[int]], nearly: bool) -> None:
         rows = [*map(list, distinct), *rows[:1]]
     offsets, codes = arrays(rows)
     assert compiled_rows.first_unsorted(offsets, codes) == reference.first_unsorted(offsets, codes)
+
+
+# -- the work calls its stage, and ends where that says so --------------------------------------
+
+ENGINES = {
+    "compiled": (compiled_rows.canonical_rows, containment.contained_rows),
+    "reference": (reference.canonical_rows, reference.contained_rows),
+}
+
+
+class Asked:
+    """Says that work is to end when it is asked for the `last` time."""
+
+    def __init__(self, last: int | None = None) -> None:
+        self.times, self._last = 0, last
+
+    def __call__(self) -> bool:
+        self.times += 1
+        return self.times == self._last
+
+
+def canonical_sample(n_rows: int, length: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = random.Random(length)
+    rows = [[rng.randrange(50) for _ in range(length)] for _ in range(n_rows)]
+    return arrays(rows)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("length", [3, 40])
+def test_work_on_rows_can_be_ended(
+    engine: str, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pulse, "PACE", 1)
+    offsets, codes = canonical_sample(300, length)
+    counts = np.ones(len(offsets) - 1, np.int64)
+    canonical_rows, contained_rows = ENGINES[engine]
+    distinct = reference.canonical_rows(offsets, codes, counts)[:2]
+    for call in (
+        lambda stage: canonical_rows(offsets, codes, counts, stage=stage),
+        lambda stage: contained_rows(*distinct, stage=stage),
+    ):
+        asked = Asked()
+        call(Context(cancelled=asked, threads=1).start("rows"))
+        assert asked.times > 3
+        for last in (2, asked.times // 2, asked.times):
+            ending = Asked(last)
+            with pytest.raises(CancelledError):
+                call(Context(cancelled=ending, threads=1).start("rows"))
+            assert ending.times == last  # not once more
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_progress_reaches_its_end(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row counts twice: its codes are sorted, then it is."""
+    monkeypatch.setattr(pulse, "PACE", 1)
+    monkeypatch.setattr(compiled_rows, "MANY_ROWS", 1)
+    offsets, codes = canonical_sample(500, 6)
+    told: list[tuple[int, int]] = []
+
+    class Listening(Stage):
+        def __call__(self, done: int = 0, of: int = 0) -> None:
+            told.append((done, of))
+
+    stage = Listening("sort", Context(threads=threads))
+    compiled_rows.canonical_rows(offsets, codes, np.ones(500, np.int64), stage=stage)
+    assert told[-1] == (1000, 1000)
+    assert all(0 <= done <= of for done, of in told)
+    if threads == 1:
+        assert told == sorted(told)

@@ -1,6 +1,7 @@
 """Transactions made from arrays and from rows: canonical, and nobody else's."""
 
 import hashlib
+import itertools
 import pickle
 import struct
 from pathlib import Path
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from overcoat.context import Context
 from overcoat.data import canonical
 from overcoat.data.io import read
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import DataError
+from overcoat.errors import CancelledError, DataError
 
 SOUND: dict[str, Any] = {
     "vocabulary": Vocabulary("abc"),
@@ -185,3 +187,12 @@ def test_a_digest_of_what_they_hold(tmp_path: Path) -> None:
     other = [rows[:2], [*rows, []], [["ab"], ["a"], []], [["b"], ["a"], ["a"]]]
     digests = {Transactions.of(one).content_digest for one in other}
     assert len({same[0].content_digest, *digests}) == 5
+
+
+def test_building_can_be_ended() -> None:
+    builder = builder_of("ba")
+    calls = itertools.count()
+    ending = Context(cancelled=lambda: next(calls) > 0).start("read")
+    builder.add_rows([0, 2], [0, 1])
+    with pytest.raises(CancelledError):
+        builder.build(stage=ending)

@@ -8,6 +8,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
+from overcoat.errors import DataError
+
+MOST_LABELS = (1 << 31) - 2  # the table holds their numbers, plus one, in 32 bits
+
 
 # -- text in ----------------------------------------------------------------------------------
 
@@ -20,7 +24,7 @@ cdef class Tokenizer:
         int64_t text_size, text_capacity
         int64_t* label_start     # of each label, and one more
         uint64_t* label_hash
-        int64_t n_labels, label_capacity
+        int64_t n_labels, label_capacity, most_labels
         int32_t* table           # open addressing: label number + 1, 0 for free
         int64_t table_size
 
@@ -34,6 +38,7 @@ cdef class Tokenizer:
         if not (self.text and self.label_start and self.label_hash and self.table):
             raise MemoryError
         self.label_start[0] = 0
+        self.most_labels = MOST_LABELS
         memset(self.table, 0, self.table_size * sizeof(int32_t))
 
     def __dealloc__(self):
@@ -58,6 +63,10 @@ cdef class Tokenizer:
         try:
             with nogil:
                 n_codes = self._split(data, size, codes, &bounds[0])
+            if self.n_labels > self.most_labels:
+                raise DataError(
+                    f"there are more than {self.most_labels:,} items, which is all that can be "
+                    "worked on at once; split the data into parts that are released apart")
             if n_codes < 0:
                 raise MemoryError
             out = np.array(<int32_t[:n_codes]> codes) if n_codes else np.empty(0, np.int32)
@@ -72,7 +81,7 @@ cdef class Tokenizer:
     cdef int64_t _split(
         self, const char* data, int64_t size, int32_t* codes, int64_t* bounds
     ) noexcept nogil:
-        """Fill codes and bounds; return the number of codes, -1 when memory ran out."""
+        """Fill codes and bounds; return the number of codes, -1 when a label has no place."""
         cdef int64_t at = 0, start, stop, n_codes = 0, row = 0
         cdef int32_t code
         cdef uint8_t byte
@@ -115,7 +124,7 @@ cdef class Tokenizer:
         return n_codes
 
     cdef int32_t _number(self, const char* label, int64_t size) noexcept nogil:
-        """Return the number of a label, a new one at first sight; -1 when memory ran out."""
+        """Return the number of a label, a new one at first sight; -1 when it has no place."""
         cdef uint64_t value = 0xCBF29CE484222325ULL
         cdef int64_t i, place
         cdef int32_t found
@@ -132,6 +141,9 @@ cdef class Tokenizer:
             ):
                 return found
             place = (place + 1) & (self.table_size - 1)
+        if self.n_labels == self.most_labels:
+            self.n_labels += 1  # which says why this ends
+            return -1
         if not self._reserve(size):
             return -1
         found = <int32_t> self.n_labels

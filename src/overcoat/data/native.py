@@ -8,9 +8,11 @@ from overcoat.engines import load
 
 if TYPE_CHECKING:
     from overcoat.data import reference as _baskets
+    from overcoat.data import reference as _containment
     from overcoat.data import reference as _rows
 else:
     _baskets = load("overcoat.data.baskets", "overcoat.data.reference")
+    _containment = load("overcoat.data.containment", "overcoat.data.reference")
     _rows = load("overcoat.data.rows", "overcoat.data.reference")
 
 __all__ = [
@@ -23,5 +25,5 @@ __all__ = [
 ]
 
 Tokenizer, format_rows = _baskets.Tokenizer, _baskets.format_rows
-canonical_rows, contained_rows = _rows.canonical_rows, _rows.contained_rows
+canonical_rows, contained_rows = _rows.canonical_rows, _containment.contained_rows
 first_unsorted, item_supports = _rows.first_unsorted, _rows.item_supports

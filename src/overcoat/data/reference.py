@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from overcoat.context import QUIET, Stage
 
 __all__ = [
     "Tokenizer",
@@ -21,8 +24,14 @@ Ints = NDArray[np.integer[Any]]
 _BLANKS = b" \t"
 
 
+def _rows(offsets: Ints, codes: Ints, stage: Stage) -> Iterator[list[int]]:
+    for row, (start, stop) in enumerate(pairwise(offsets.tolist())):
+        stage(row, len(offsets) - 1)
+        yield codes[start:stop].tolist()
+
+
 def canonical_rows(
-    offsets: Ints, codes: Ints, counts: Ints, *, overwrite: bool = False
+    offsets: Ints, codes: Ints, counts: Ints, *, overwrite: bool = False, stage: Stage = QUIET
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
     """Bring weighted rows into canonical form.
 
@@ -31,6 +40,7 @@ def canonical_rows(
     offsets, codes : IN, rows of codes in any order, repetitions allowed
     counts : IN, the weight of each row
     overwrite : `codes` (int32) may be used as a work space; it saves a copy
+    stage : told how far this has got, and may end it; its threads share the work
 
     Returns
     -------
@@ -42,9 +52,7 @@ def canonical_rows(
     ...     np.array([0, 2, 5]), np.array([1, 0, 0, 1, 1]), np.array([3, 4]))]
     [[0, 2], [0, 1], [7], [0, 0]]
     """
-    rows = [
-        tuple(sorted(set(codes[start:stop].tolist()))) for start, stop in pairwise(offsets.tolist())
-    ]
+    rows = [tuple(sorted(set(row))) for row in _rows(offsets, codes, stage)]
     distinct = sorted(set(rows))
     number = {row: index for index, row in enumerate(distinct)}
     positions = np.array([number[row] for row in rows], np.int64)
@@ -58,26 +66,23 @@ def canonical_rows(
     )
 
 
-def contained_rows(offsets: Ints, codes: Ints) -> NDArray[np.bool_]:
-    """Return which of some distinct rows another one contains.
+def contained_rows(offsets: Ints, codes: Ints, *, stage: Stage = QUIET) -> NDArray[np.bool_]:
+    """Return which of some distinct rows another one contains; for `stage` see `canonical_rows`.
 
     >>> contained_rows(np.array([0, 1, 3, 4]), np.array([0, 0, 1, 2])).tolist()
     [True, False, False]
     """
-    rows = [frozenset(codes[start:stop].tolist()) for start, stop in pairwise(offsets.tolist())]
+    rows = [frozenset(row) for row in _rows(offsets, codes, stage)]
     holders: dict[int, list[frozenset[int]]] = {}
     for row in rows:
         for code in row:
             holders.setdefault(code, []).append(row)
-    return np.array(
-        [
-            len(rows) > 1
-            if not row
-            else any(row < other for other in min((holders[code] for code in row), key=len))
-            for row in rows
-        ],
-        bool,
-    )
+    contained: list[bool] = []
+    for row in rows:
+        stage(len(contained), len(rows))
+        others = min((holders[code] for code in row), key=len) if row else rows
+        contained.append(any(row < other for other in others))
+    return np.array(contained, bool)
 
 
 def first_unsorted(offsets: Ints, codes: Ints) -> int:

@@ -1,5 +1,4 @@
 from overcoat.data.reference import canonical_rows as canonical_rows
-from overcoat.data.reference import contained_rows as contained_rows
 from overcoat.data.reference import first_unsorted as first_unsorted
 from overcoat.data.reference import item_supports as item_supports
 

@@ -8,7 +8,14 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
-MANY_ROWS = 1 << 16  # from here on, two threads sort; the result is the same
+from overcoat.context import QUIET
+from overcoat.data.pulse cimport Pulse
+from overcoat.data.pulse import run_parts
+
+MANY_ROWS = 1 << 16  # from here on, threads share the work; the result is the same
+
+cdef enum:
+    SOME = (1 << 16) - 1  # steps between two beats of inner loops, less one: all bits are set
 
 
 # -- canonical rows ---------------------------------------------------------------------------
@@ -56,7 +63,7 @@ cdef uint64_t key_of(Rows* rows, int64_t row, int depth) noexcept nogil:
     return key
 
 
-cdef void radix_sort(Keyed* items, Keyed* spare, int64_t n) noexcept nogil:
+cdef int radix_sort(Keyed* items, Keyed* spare, int64_t n, Pulse pulse) except -1 nogil:
     """Sort by key, eleven bits at a time; a digit that all keys share costs one look."""
     cdef int64_t counts[2048]
     cdef int64_t i, total, count
@@ -67,6 +74,8 @@ cdef void radix_sort(Keyed* items, Keyed* spare, int64_t n) noexcept nogil:
         memset(counts, 0, sizeof(counts))
         for i in range(n):
             counts[(items[i].key >> shift) & 2047] += 1
+            if i & SOME == SOME:
+                pulse.beat(SOME)
         if counts[(items[0].key >> shift) & 2047] == n:
             continue
         total = 0
@@ -77,14 +86,20 @@ cdef void radix_sort(Keyed* items, Keyed* spare, int64_t n) noexcept nogil:
         for i in range(n):
             spare[counts[(items[i].key >> shift) & 2047]] = items[i]
             counts[(items[i].key >> shift) & 2047] += 1
+            if i & SOME == SOME:
+                pulse.beat(4 * SOME)
+        pulse.beat(4 * (n & SOME))
         swap = items
         items = spare
         spare = swap
     if items != home:
         memcpy(home, items, n * sizeof(Keyed))
+    return 0
 
 
-cdef int common_prefix(Rows* rows, const Keyed* items, int64_t n, int depth) noexcept nogil:
+cdef int common_prefix(
+    Rows* rows, const Keyed* items, int64_t n, int depth, Pulse pulse
+) except -1 nogil:
     """Return how many codes all of some rows have in common; `depth` is known of."""
     cdef const int32_t* first = rows.codes + rows.start[items[0].row]
     cdef const int32_t* codes
@@ -97,12 +112,13 @@ cdef int common_prefix(Rows* rows, const Keyed* items, int64_t n, int depth) noe
         while j < common and codes[j] == first[j]:
             j += 1
         common = j
+        pulse.beat(1 + j - depth)
     return common
 
 
-cdef void sort_rows(
-    Rows* rows, Keyed* items, Keyed* spare, int64_t n, int depth
-) noexcept nogil:
+cdef int sort_rows(
+    Rows* rows, Keyed* items, Keyed* spare, int64_t n, int depth, Pulse pulse
+) except -1 nogil:
     """Sort rows that agree in their first `depth` codes.
 
     Of the parts with equal keys the largest is sorted in the next turn of the loop, the others by
@@ -115,30 +131,36 @@ cdef void sort_rows(
     while n > 16:
         for i in range(n):
             items[i].key = key_of(rows, items[i].row, depth)
+            if i & SOME == SOME:
+                pulse.beat(8 * SOME)
+        pulse.beat(8 * (n & SOME))
         i = 1
         while i < n and items[i].key == items[0].key:
             i += 1
         if i == n:
-            if not items[0].key & last:
-                return  # the rows end here: they are equal
-            depth = common_prefix(rows, items, n, depth + rows.packed)
+            if not items[0].key & last:  # the rows end here: they are equal
+                pulse.done += n
+                return 0
+            depth = common_prefix(rows, items, n, depth + rows.packed, pulse)
             continue
         if n < 4096:
             qsort(items, n, sizeof(Keyed), compare_keys)
+            pulse.beat(16 * n)
         else:
-            radix_sort(items, spare, n)
+            radix_sort(items, spare, n, pulse)
         start = largest = n_largest = 0
         for i in range(1, n + 1):
             if i == n or items[i].key != items[start].key:
-                if i - start > 1 and items[start].key & last:
-                    if i - start > n_largest:
-                        if n_largest:
-                            sort_rows(rows, items + largest, spare + largest, n_largest,
-                                      depth + rows.packed)
-                        largest, n_largest = start, i - start
-                    else:
-                        sort_rows(rows, items + start, spare + start, i - start,
-                                  depth + rows.packed)
+                if i - start == 1 or not items[start].key & last:
+                    pulse.done += i - start
+                elif i - start > n_largest:
+                    if n_largest:
+                        sort_rows(rows, items + largest, spare + largest, n_largest,
+                                  depth + rows.packed, pulse)
+                    largest, n_largest = start, i - start
+                else:
+                    sort_rows(rows, items + start, spare + start, i - start,
+                              depth + rows.packed, pulse)
                 start = i
         items, spare, n, depth = items + largest, spare + largest, n_largest, depth + rows.packed
     for i in range(1, n):
@@ -148,6 +170,9 @@ cdef void sort_rows(
             items[j] = items[j - 1]
             j -= 1
         items[j] = item
+        pulse.beat(rows.length[item.row] - depth + 8)
+    pulse.done += n
+    return 0
 
 
 cdef int compare_codes(const void* one, const void* other) noexcept nogil:
@@ -209,69 +234,78 @@ cdef class Sorting:
         free(self.items)
         free(self.spare)
 
-    def sort_inside(self, int64_t first, int64_t stop):
+    def sort_inside(self, int64_t first, int64_t stop, stage):
         """Sort the codes of each row of a range."""
-        cdef int64_t i
+        cdef int64_t i, size, steps = 0
+        cdef Pulse pulse = Pulse(stage, 0, 2 * (stop - first))
         with nogil:
             for i in range(first, stop):
-                self.length[i] = 0
-                if self.start[i + 1] > self.start[i]:
-                    self.length[i] = sort_codes(
-                        &self.codes[self.start[i]], self.start[i + 1] - self.start[i])
+                size = self.start[i + 1] - self.start[i]
+                self.length[i] = sort_codes(&self.codes[self.start[i]], size) if size else 0
                 self.items[i].row = i
+                pulse.done += 1
+                steps += 8 * size + 1
+                if steps > SOME:
+                    pulse.beat(steps)
+                    steps = 0
+            pulse.beat(steps)
 
-    def split(self):
-        """Put rows that come early before those that come late; return how many are early.
+    def split(self, int64_t n_parts, stage):
+        """Put rows that come early before those that come late; return the bounds of the parts.
 
-        About half of them; early and late rows differ in their first code.
+        They have about as many rows each; rows of different parts differ in their first code.
         """
-        cdef int64_t i, at, late, middle
-        cdef int32_t pivot
+        cdef int64_t i, part
+        cdef Pulse pulse = Pulse(stage, self.n, 2 * self.n)
         heads = np.zeros(self.n, np.int64)
         cdef int64_t[::1] head = heads  # first code plus one, 0 for an empty row
         with nogil:
             for i in range(self.n):
                 if self.length[i]:
                     head[i] = <int64_t> self.codes[self.start[i]] + 1
-        if not self.n:
-            return 0
-        cumulated = np.cumsum(np.bincount(heads))
-        pivot = int(np.searchsorted(cumulated, self.n // 2))
-        middle = int(cumulated[pivot - 1]) if pivot else 0
-        at, late = 0, middle
+                if i & SOME == SOME:
+                    pulse.beat(4 * SOME)
+        cumulated = np.concatenate([[0], np.cumsum(np.bincount(heads))])  # rows before each head
+        pivots = np.searchsorted(cumulated, [self.n * i // n_parts for i in range(n_parts + 1)])
+        cdef int64_t[::1] part_of = (
+            np.searchsorted(pivots[1:n_parts], np.arange(len(cumulated)), side="right").astype(np.int64)
+        )
+        bounds = cumulated[pivots]
+        cdef int64_t[::1] at = bounds.copy()
         with nogil:
             for i in range(self.n):
-                if head[i] < pivot:
-                    self.items[at].row = i
-                    at += 1
-                else:
-                    self.items[late].row = i
-                    late += 1
-        return middle
+                part = part_of[head[i]]
+                self.items[at[part]].row = i
+                at[part] += 1
+                if i & SOME == SOME:
+                    pulse.beat(4 * SOME)
+        return bounds.tolist()
 
-    def sort(self, int64_t first, int64_t stop):
+    def sort(self, int64_t first, int64_t stop, stage):
         """Sort a range of the items by their rows."""
+        cdef Pulse pulse = Pulse(stage, stop - first, 2 * (stop - first))
         with nogil:
-            sort_rows(&self.rows, self.items + first, self.spare + first, stop - first, 0)
+            sort_rows(&self.rows, self.items + first, self.spare + first, stop - first, 0, pulse)
 
 
-def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
+def canonical_rows(offsets, codes, counts, *, bint overwrite=False, stage=QUIET):
     """Bring weighted rows into canonical form; see `overcoat.data.reference`."""
     cdef:
         Sorting job = Sorting(offsets, codes, overwrite)
         const int64_t[::1] weight = np.ascontiguousarray(counts, np.int64)
-        int64_t n = job.n, i, row, last = -1, n_distinct = 0, n_codes = 0
+        int64_t n = job.n, i, row, last = -1, n_distinct = 0, n_codes = 0, steps = 0
         int64_t[::1] positions = np.empty(n, np.int64)
         int64_t[::1] out_offsets = np.empty(n + 1, np.int64)
         int64_t[::1] out_counts = np.empty(n, np.int64)
+        Pulse pulse = Pulse(stage, 2 * n, 2 * n)
     out_offsets[0] = 0
-    if n < MANY_ROWS:
-        job.sort_inside(0, n)
-        job.sort(0, n)
+    n_parts = stage.threads if n >= MANY_ROWS else 1
+    if n_parts < 2:
+        job.sort_inside(0, n, stage)
+        job.sort(0, n, stage)
     else:
-        side_by_side(job.sort_inside, (0, n // 2), (n // 2, n))
-        middle = job.split()
-        side_by_side(job.sort, (0, middle), (middle, n))
+        run_parts(stage, job.sort_inside, [n * part // n_parts for part in range(n_parts + 1)])
+        run_parts(stage, job.sort, job.split(n_parts, stage))
     with nogil:
         free(job.spare)
         job.spare = NULL
@@ -286,6 +320,11 @@ def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
             out_counts[n_distinct - 1] += weight[row]
             positions[row] = n_distinct - 1
             job.items[i].key = n_distinct - 1
+            steps += job.length[row] + 8
+            if steps > SOME:
+                pulse.beat(steps)
+                steps = 0
+        pulse.beat(steps)
     cdef int32_t[::1] out_codes = np.empty(n_codes, np.int32)
     with nogil:
         last = -1
@@ -296,20 +335,16 @@ def canonical_rows(offsets, codes, counts, *, bint overwrite=False):
                 if job.length[row]:
                     memcpy(&out_codes[out_offsets[last]], &job.codes[job.start[row]],
                            job.length[row] * sizeof(int32_t))
+                steps += job.length[row] // 4 + 8
+                if steps > SOME:
+                    pulse.beat(steps)
+                    steps = 0
     return (
         _shrunk(out_offsets, n_distinct + 1),
         np.asarray(out_codes),
         _shrunk(out_counts, n_distinct),
         np.asarray(positions),
     )
-
-
-def side_by_side(function, *calls):
-    """Call a function with each of some arguments, at the same time."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(len(calls)) as threads:
-        list(threads.map(lambda arguments: function(*arguments), calls))
 
 
 def _shrunk(array, size):
@@ -358,74 +393,3 @@ def item_supports(offsets, codes, counts, int64_t n_items):
             for j in range(start[row], start[row + 1]):
                 out[items[j]] += weight[row]
     return np.asarray(out)
-
-
-# -- which rows are contained in others -------------------------------------------------------
-
-def contained_rows(offsets, codes):
-    """Return which of some distinct rows another one contains; see `overcoat.data.reference`.
-
-    A row is compared only with the longer rows that hold its rarest item. Each row carries a
-    64-bit signature, one bit for each item (by its code): most comparisons end there.
-    """
-    cdef:
-        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
-        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
-        int64_t n = start.shape[0] - 1, row, other, j, h, length
-        int64_t n_items = int(np.max(codes, initial=-1)) + 1
-        int64_t[::1] first = np.zeros(n_items + 1, np.int64)
-        int64_t[::1] fill
-        int32_t[::1] holders = np.empty(len(codes), np.int32)
-        uint64_t[::1] signature = np.zeros(n, np.uint64)
-        uint8_t[::1] out = np.zeros(n, np.uint8)
-        int32_t rarest
-    with nogil:
-        for j in range(items.shape[0]):
-            first[items[j] + 1] += 1
-        for j in range(n_items):
-            first[j + 1] += first[j]
-    fill = np.array(first)
-    # Longest rows first in each list: the search ends at rows that are no longer than the row.
-    lengths = np.diff(np.asarray(start))
-    cdef int64_t[::1] order = np.argsort(-lengths, kind="stable").astype(np.int64)
-    with nogil:
-        for h in range(n):
-            row = order[h]
-            for j in range(start[row], start[row + 1]):
-                holders[fill[items[j]]] = <int32_t> row
-                fill[items[j]] += 1
-                signature[row] |= <uint64_t> 1 << (items[j] & 63)
-        for row in range(n):
-            length = start[row + 1] - start[row]
-            if length == 0:
-                out[row] = n > 1
-                continue
-            rarest = items[start[row]]
-            for j in range(start[row], start[row + 1]):
-                if first[items[j] + 1] - first[items[j]] < first[rarest + 1] - first[rarest]:
-                    rarest = items[j]
-            for h in range(first[rarest], first[rarest + 1]):
-                other = holders[h]
-                if start[other + 1] - start[other] <= length:
-                    break
-                if signature[row] & ~signature[other] == 0 and is_subset(
-                    &items[start[row]], length, &items[start[other]],
-                    start[other + 1] - start[other]
-                ):
-                    out[row] = True
-                    break
-    return np.asarray(out).astype(bool)
-
-
-cdef bint is_subset(
-    const int32_t* small, int64_t n_small, const int32_t* large, int64_t n_large
-) noexcept nogil:
-    """Whether an ascending row is contained in another."""
-    cdef int64_t i = 0, j = 0
-    while i < n_small:
-        while j < n_large and large[j] < small[i]:
-            j += 1
-        if j == n_large or large[j] != small[i]:
-            return False
-        i += 1
-    return True

@@ -7,7 +7,7 @@ weighted rows.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.checks import check_count
+from overcoat.context import QUIET, Stage
 from overcoat.data.canonical import (
     check_codes,
     check_counts,
@@ -218,6 +219,33 @@ class Transactions:
         """Hand out the frame of `to_polars` to whatever reads Arrow: DuckDB, pyarrow, polars."""
         return self.to_polars().__arrow_c_stream__(requested_schema)
 
+    def relabelled(self, labels: Sequence[str | None], *, stage: Stage = QUIET) -> Transactions:
+        """Return the transactions with each item replaced by a label, once per transaction.
+
+        Parameters
+        ----------
+        labels : of each item, in the order of the vocabulary; None where the item goes
+        stage : is told how far this has got, and may end it
+
+        >>> list(Transactions.of([{"a", "b"}, {"c"}]).relabelled(["x", "x", None]))
+        [((), 1), (('x',), 1)]
+        """
+        # The labels of items that occur occur too, so these are the new vocabulary.
+        vocabulary = Vocabulary(label for label in labels if label is not None)
+        codes = [-1 if label is None else vocabulary.code(label) for label in labels]
+        recoded = np.array(codes, np.int32)[self.codes]  # (occurrences,)
+        stage()
+        kept, ends = recoded >= 0, self.offsets
+        if not kept.all():
+            ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+            recoded = recoded[kept]
+        stage()
+        offsets, rows, counts, became = canonical_rows(
+            ends, recoded, self.counts, overwrite=True, stage=stage
+        )
+        positions = None if self.positions is None else became[self.positions]
+        return Transactions._of_canonical(vocabulary, offsets, rows, counts, positions, self.layout)
+
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], int]]:
         labels = self.vocabulary.labels
         for index, count in enumerate(self.counts.tolist()):
@@ -304,7 +332,9 @@ class TransactionsBuilder:
         if len(self._loose_counts) >= _BATCH:
             self._gather_loose()
 
-    def add_rows(self, offsets: Any, codes: Any, counts: Any = None) -> None:
+    def add_rows(
+        self, offsets: Any, codes: Any, counts: Any = None, *, stage: Stage = QUIET
+    ) -> None:
         """Add many transactions at once, given as CSR arrays of provisional codes.
 
         The cheap way to bring together what was counted in parts, by many machines: each part sends
@@ -315,6 +345,7 @@ class TransactionsBuilder:
         offsets : IN, (rows + 1,); row r is ``codes[offsets[r]:offsets[r + 1]]``
         codes : IN, from `code`, in any order
         counts : IN, (rows,); how many transactions each row stands for, by default one
+        stage : may end this; its threads share the work
 
         >>> builder = TransactionsBuilder()
         >>> for rows in ([{"a"}, {"a", "b"}], [{"b"}, {"a", "b"}]):
@@ -333,14 +364,24 @@ class TransactionsBuilder:
         else:
             counts = whole_numbers("counts", counts)
             check_counts(counts, len(offsets) - 1)
-        self._add_batch(offsets, codes, counts)
+        self._add_batch(offsets, codes, counts, stage)
 
-    def build(self, *, layout: Layout | None = None, digest: str | None = None) -> Transactions:
-        """Return what was added, in canonical form; items that never occurred are left out."""
+    def build(
+        self,
+        *,
+        layout: Layout | None = None,
+        digest: str | None = None,
+        stage: Stage = QUIET,
+    ) -> Transactions:
+        """Return what was added, in canonical form; items that never occurred are left out.
+
+        `stage` is told how far this has got, and may end it; its threads share the work.
+        """
         self._gather_loose()
         labels = list(self._codes)
         occurs = np.zeros(len(labels), bool)
         for _, codes, _ in self._batches:
+            stage()
             occurs[codes] = True
         occurring = np.flatnonzero(occurs).tolist()
         vocabulary = Vocabulary(labels[code] for code in occurring)
@@ -353,10 +394,13 @@ class TransactionsBuilder:
         codes, at = np.empty(ends[-1], np.int32), 0
         self._batches.reverse()
         while self._batches:
+            stage()
             _, part, _ = self._batches.pop()
             np.take(final, part, out=codes[at : at + len(part)])
             at += len(part)
-        offsets, codes, counts, became = canonical_rows(ends, codes, counts, overwrite=True)
+        offsets, codes, counts, became = canonical_rows(
+            ends, codes, counts, overwrite=True, stage=stage
+        )
         positions = None
         if self._positions is not None:
             positions = became[_joined(self._positions, np.int64)]
@@ -372,13 +416,17 @@ class TransactionsBuilder:
             self._loose_counts = array("q")
             self._add_batch(ends, codes, counts)
 
-    def _add_batch(self, ends: NDArray[np.int64], codes: Codes, counts: Counts) -> None:
+    def _add_batch(
+        self, ends: NDArray[np.int64], codes: Codes, counts: Counts, stage: Stage = QUIET
+    ) -> None:
         self._n_transactions += total(counts)
         check_people(self._n_transactions)
         n_rows, places = len(counts), counts
         became = np.arange(n_rows)
         if self._collapses:
-            ends, codes, counts, became = canonical_rows(ends, codes, counts, overwrite=True)
+            ends, codes, counts, became = canonical_rows(
+                ends, codes, counts, overwrite=True, stage=stage
+            )
             self._collapses = len(counts) < 0.9 * n_rows
         self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]], counts))
         if self._positions is not None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy, Demands
 
-__all__ = ["NamedCount", "PublishedCount", "count_any", "named_counts", "published_counts"]
+__all__ = [
+    "NamedCount",
+    "PublishedCount",
+    "count_any",
+    "count_sets",
+    "named_counts",
+    "published_counts",
+]
+
+_ROWS = 1 << 18  # looked at between two calls of the stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +84,39 @@ def count_any(transactions: Transactions, labels: Iterable[str]) -> int:
     return int(transactions.counts[held].sum())
 
 
+def count_sets(
+    transactions: Transactions, sets: Sequence[Collection[str]], stage: Stage = QUIET
+) -> list[int]:
+    """Return how many transactions hold at least one label of each set; `count_any` of many sets.
+
+    >>> count_sets(Transactions.of([{"a"}, {"b", "c"}, {"c"}]), [["a", "b"], ["c"], ["a", "c"]])
+    [2, 2, 3]
+    """
+    owner = np.full(transactions.n_items, -1, np.int64)
+    for number, labels in enumerate(sets):
+        found = (transactions.vocabulary.get(label) for label in labels)
+        codes = [code for code in found if code is not None]
+        if (owner[codes] >= 0).any():  # sets that overlap are counted one by one
+            return [count_any(transactions, labels) for labels in sets]
+        owner[codes] = number
+    totals = np.zeros(len(sets), np.int64)
+    for start in range(0, transactions.n_distinct, _ROWS):
+        stage(start, transactions.n_distinct)
+        stop = min(start + _ROWS, transactions.n_distinct)
+        held = owner[transactions.codes[transactions.offsets[start] : transactions.offsets[stop]]]
+        rows = np.repeat(np.arange(start, stop), transactions.lengths[start:stop])
+        inside = held >= 0
+        met = np.unique(rows[inside] * len(sets) + held[inside])  # each set once a row
+        np.add.at(totals, met % max(len(sets), 1), transactions.counts[met // max(len(sets), 1)])
+    return totals.tolist()
+
+
 def named_counts(
-    data: Transactions, released: Transactions, mapping: Mapping, policy: BoundPolicy
+    data: Transactions,
+    released: Transactions,
+    mapping: Mapping,
+    policy: BoundPolicy,
+    stage: Stage = QUIET,
 ) -> tuple[NamedCount, ...]:
     """Return the counts of each named utility set, before and after.
 
@@ -87,25 +128,26 @@ def named_counts(
     >>> [(count.name, count.before, count.after, count.exact) for count in counts]
     [('only a', 1, 1, False), ('only b', 2, 2, True)]
     """
-    groups = mapping.groups
-    counts = []
-    for block in policy.utility.named:
-        items = [data.vocabulary[code] for code in block.codes]
-        labels = [mapping[item] for item in items]
-        kept = {label for label in labels if label is not None}
-        # What does not occur in the data brings nobody in.
-        others = set(data.vocabulary) - set(items)
-        counts.append(
-            NamedCount(
-                block.name,
-                count_any(data, items),
-                count_any(released, kept),
-                len(items),
-                labels.count(None),
-                sum(not others.isdisjoint(groups[label]) for label in kept),
-            )
+    items = [[data.vocabulary[code] for code in block.codes] for block in policy.utility.named]
+    labels = [[mapping[item] for item in some] for some in items]
+    kept = [{label for label in some if label is not None} for some in labels]
+    # What does not occur in the data brings nobody in.
+    occurring = {
+        label: {item for item in group if item in data.vocabulary}
+        for label, group in mapping.groups.items()
+    }
+    before, after = count_sets(data, items, stage), count_sets(released, kept, stage)
+    return tuple(
+        NamedCount(
+            block.name,
+            before[number],
+            after[number],
+            len(items[number]),
+            labels[number].count(None),
+            sum(not occurring[label].issubset(items[number]) for label in kept[number]),
         )
-    return tuple(counts)
+        for number, block in enumerate(policy.utility.named)
+    )
 
 
 def published_counts(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import InputError, PolicyError, Problem
@@ -72,6 +73,7 @@ class Domain:
     known : further items that may be named although they do not occur
     ignore_unknown : any item may be named although it does not occur
     data : the transactions; None where only what was published is at hand
+    stage : to be called by what takes long
     """
 
     vocabulary: Vocabulary
@@ -80,10 +82,15 @@ class Domain:
     known: Container[str] = ()
     ignore_unknown: bool = False
     data: Transactions | None = None
+    stage: Stage = QUIET
 
     @classmethod
     def of(
-        cls, data: Transactions, known: Container[str] = (), ignore_unknown: bool = False
+        cls,
+        data: Transactions,
+        known: Container[str] = (),
+        ignore_unknown: bool = False,
+        stage: Stage = QUIET,
     ) -> Domain:
         """Return the domain of some data."""
         return cls(
@@ -93,6 +100,7 @@ class Domain:
             known,
             ignore_unknown,
             data,
+            stage,
         )
 
 

@@ -12,18 +12,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.checks import check_count
+from overcoat.context import QUIET, Stage
 from overcoat.data.io import Staging, pack, send
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.native import contained_rows
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, PolicyError
+from overcoat.errors import DataError
 from overcoat.policy.binding import Domain, Lint
 from overcoat.policy.sets import Sets
 
 __all__ = ["maximal_infrequent", "maximal_rows", "write_pgen"]
 
 
-def maximal_infrequent(data: Transactions, k: int) -> NDArray[np.int64]:
+def maximal_infrequent(data: Transactions, k: int, *, stage: Stage = QUIET) -> NDArray[np.int64]:
     """Return the distinct rows of `data` that are maximal and supported by fewer than `k`.
 
     Returns
@@ -35,23 +37,23 @@ def maximal_infrequent(data: Transactions, k: int) -> NDArray[np.int64]:
     ['a', 'c', 'f', 'b', 'h']
     """
     # A maximal row is contained in no other, so its support is its own count.
-    rows = maximal_rows(data)
+    rows = maximal_rows(data, stage=stage)
     return rows[data.counts[rows] < k]
 
 
-def maximal_rows(data: Transactions) -> NDArray[np.int64]:
+def maximal_rows(data: Transactions, *, stage: Stage = QUIET) -> NDArray[np.int64]:
     """Return the distinct rows, but for the empty one, that no other row contains."""
-    return np.flatnonzero(~contained_rows(data.offsets, data.codes) & (data.lengths > 0))
+    contained = contained_rows(data.offsets, data.codes, stage=stage)
+    return np.flatnonzero(~contained & (data.lengths > 0))
 
 
-def write_pgen(data: Transactions, k: int, path: str | Path) -> int:
+def write_pgen(data: Transactions, k: int, path: str | Path, *, stage: Stage = QUIET) -> int:
     """Write the itemsets as a constraint file (``.json`` too, ``-`` for standard output).
 
     Returns how many there are. What was written is read back before it gets its name.
     """
-    if k < 1:
-        raise PolicyError(f"k must be a whole number of at least 1, not {k}")
-    rows = maximal_infrequent(data, k)
+    check_count("k", k)
+    rows = maximal_infrequent(data, k, stage=stage)
     itemsets = [[data.vocabulary[code] for code in data.row(row)] for row in rows]
     layout = data.layout
     sep = layout.sep if layout and layout.format == "basket" else ","

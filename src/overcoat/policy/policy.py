@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from overcoat import html
 from overcoat.checks import check_count, check_percent, exact
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError, Problem
@@ -289,14 +290,17 @@ class Policy:
         """Return the policy with further items known: not everybody comes every month."""
         return replace(self, known=self.known.union(items))
 
-    def bind(self, data: Transactions, *, privacy: bool = True) -> BoundPolicy:
+    def bind(
+        self, data: Transactions, *, privacy: bool = True, stage: Stage = QUIET
+    ) -> BoundPolicy:
         """Check the policy against `data`, raising all its problems at once.
 
         Without `privacy` neither k, s nor the privacy constraints are looked at: what a release
-        costs depends on the rest only.
+        costs depends on the rest only. `stage` is called by what takes long.
         """
         lint = Lint(errors=list(self.problems))
-        demands = self._demand(Domain.of(data, self.known, self.ignore_unknown), lint, privacy)
+        domain = Domain.of(data, self.known, self.ignore_unknown, stage)
+        demands = self._demand(domain, lint, privacy)
         if privacy and data.n_items > 5 * data.n_transactions:
             lint.note(
                 f"{data.n_items:,} items in {data.n_transactions:,} transactions: are ids taken "

@@ -381,7 +381,7 @@ class Pgen(Family):
         """
         ends, codes = np.zeros(1, np.int64), np.empty(0, np.int32)
         if (data := domain.data) is not None:
-            rows = maximal_infrequent(data, k)
+            rows = maximal_infrequent(data, k, stage=domain.stage)
             ends = np.concatenate([ends, np.cumsum(data.lengths[rows])])
             codes = np.concatenate([codes, *(data.row(row) for row in rows)])
         return BoundPgen(ends, codes, "every part of every transaction (Pgen)")

@@ -93,12 +93,12 @@ def anonymize(
         raise PolicyError("k is missing: how many people must an itemset match?")
     chosen = Policy(**{"privacy": (), **given}) if policy is None else take_policy(policy)
     seconds: dict[str, float] = {}
-    with context.stage("policy", seconds):
+    with context.stage("policy", seconds) as stage:
         try:
             how = method_of(policy, method)
         except PolicyError as error:  # to be told with whatever else is wrong
             chosen, how = chosen.with_problems(error.problems), take_method(None)
-        bound = chosen.bind(data)
+        bound = chosen.bind(data, stage=stage)
     return find_release(data, bound, how, partial=partial, context=context, seconds=seconds)
 
 
@@ -131,8 +131,8 @@ def apply_mapping(
     chosen = take_policy(mapping if policy is None else policy)
     known = take_mapping(mapping)
     seconds: dict[str, float] = {}
-    with context.stage("policy", seconds):
-        bound = chosen.knowing(known).bind(data)
+    with context.stage("policy", seconds) as stage:
+        bound = chosen.knowing(known).bind(data, stage=stage)
     return make_release(data, bound, known, context, seconds)
 
 
@@ -172,7 +172,7 @@ def verify(
     known = take_mapping(mapping)
     copy = take_release(released, original)
     if not isinstance(policy, BoundPolicy):
-        with context.stage("policy"):
-            policy = take_policy(policy).knowing(known).bind(original)
+        with context.stage("policy") as stage:
+            policy = take_policy(policy).knowing(known).bind(original, stage=stage)
     with context.stage("verify") as stage:
         return check(original, copy, known, policy, stage=stage)

@@ -65,13 +65,13 @@ def make_release(
     outcome: Outcome | None = None,
 ) -> Result:
     """Apply a mapping, verify and measure; of a mapping found earlier, the policy must hold."""
-    with context.stage("apply", seconds):
-        released = mapping.apply(data)
+    with context.stage("apply", seconds) as stage:
+        released = mapping.apply(data, stage=stage)
     with context.stage("verify", seconds) as stage:
         verdict = verify(data, released, mapping, policy, stage=stage)
-    with context.stage("measure", seconds):
+    with context.stage("measure", seconds) as stage:
         loss = measure_loss(data, released, mapping, policy)
-        counts = named_counts(data, released, mapping, policy)
+        counts = named_counts(data, released, mapping, policy, stage)
     result = Result(
         data=data,
         policy=policy,

@@ -1,0 +1,14 @@
+from libc.stdint cimport int64_t
+
+
+cdef class Pulse:
+    cdef:
+        object stage
+        int64_t steps, pace, done, of
+
+    cdef int call(self) except -1 nogil
+
+    cdef inline int beat(self, int64_t steps) except -1 nogil:
+        """Count some steps of work, each some nanoseconds."""
+        self.steps += steps
+        return self.call() if self.steps >= self.pace else 0

@@ -1,0 +1,32 @@
+# cython: language_level=3
+"""How compiled loops call their stage, and share their work among its threads."""
+
+from itertools import pairwise
+
+from libc.stdint cimport int64_t
+
+PACE = 1 << 20  # steps between two calls of the stage: about a hundredth of a second
+
+
+cdef class Pulse:
+    """Calls a stage now and then from loops that have let go of the interpreter.
+
+    `done` and `of` are what the stage is told; the call may raise, and that ends the loop.
+    """
+
+    def __init__(self, stage, int64_t done=0, int64_t of=0):
+        self.stage, self.done, self.of, self.pace = stage, done, of, PACE
+
+    cdef int call(self) except -1 nogil:
+        self.steps = 0
+        with gil:
+            self.stage(self.done, self.of)
+        return 0
+
+
+def run_parts(stage, function, bounds):
+    """Call a function for each range between two bounds, on the threads of a stage."""
+    stage.side_by_side([
+        lambda part, first=first, stop=stop: function(first, stop, part)
+        for first, stop in pairwise(bounds)
+    ])
