@@ -23,7 +23,6 @@ __all__ = [
     "add_pairs",
     "check_types",
     "encode",
-    "number_column",
     "only_list_column",
 ]
 
@@ -90,25 +89,6 @@ def encode(
     if not len(distinct):
         return np.full(len(column), -1, np.int64)
     return column.replace_strict(distinct, new, default=-1, return_dtype=pl.Int64).to_numpy()
-
-
-def number_column(pieces: list[list[Any] | pl.Series]) -> NDArray[np.int64]:
-    """Return a number for each value of a column in pieces, in order of first sight.
-
-    >>> number_column([pl.Series(["b", "a"]), ["b", "c"]])
-    array([0, 1, 0, 2])
-    """
-    column = pl.concat([pl.Series("id", piece).rename("id") for piece in pieces])
-    # By sorting, not by hashing, which takes several times the memory.
-    order = column.arg_sort().to_numpy()
-    ordered = column.gather(order)
-    is_new = (ordered != ordered.shift(1)).fill_null(True).to_numpy()
-    first = np.minimum.reduceat(order, np.flatnonzero(is_new))  # where each value is first seen
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = rank[np.cumsum(is_new) - 1]
-    return numbers
 
 
 def add_pairs(
