@@ -150,13 +150,14 @@ class Source:
         if self._path is not None and stat.S_ISREG(self._path.stat().st_mode):
             yield self._path
             return
-        # Only its owner can read this file, and it goes away with the block.
-        with tempfile.NamedTemporaryFile(prefix="overcoat-") as spool:
-            while part := self.stream.read(_BUFFER):
-                spool.write(part)
-                self.tell()
-            spool.flush()
-            yield Path(spool.name)
+        # Only its owner can look into this folder, and it goes away with the block.
+        with tempfile.TemporaryDirectory(prefix="overcoat-") as folder:
+            copy = Path(folder) / "copy"
+            with copy.open("wb") as spool:  # closed before others open it, as Windows wants it
+                while part := self.stream.read(_BUFFER):
+                    spool.write(part)
+                    self.tell()
+            yield copy
 
 
 @contextmanager
