@@ -65,7 +65,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         (pairs, "_STEP", 64),
         (numbering, "_STEP", 64),
         (parquet, "_ROW_GROUP", 128),
-        (parquet, "_ROWS", 32),
+        (parquet, "_LISTS", 32),
         (writer, "_ROWS", 32),
         (writer, "_BYTES", 256),
     ):
@@ -168,25 +168,3 @@ def test_a_full_disk_under_parquet_is_told_as_such() -> None:
 
     with pytest.raises(DataError, match="cannot be written: No space left on device"):
         write_file(make(""), Full(), layout=LAYOUTS["long.parquet"])
-
-
-@pytest.mark.parametrize("kind", ["strings", "numbers"])
-def test_equal_hashes_of_different_values(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are noticed, and another hash is taken."""
-    import polars as pl
-
-    numbers = np.random.default_rng(1).integers(0, 300, 1000)
-    column = pl.Series(numbers)
-    values = column.cast(pl.String) if kind == "strings" else column
-    hashes, seeds = numbering._hashes, []
-
-    def poor(column: pl.Series, seed: int, tell: Callable[[], None]) -> Any:
-        seeds.append(seed)
-        good = hashes(column, seed, tell)
-        return good % np.uint64(100) if seed == 0 else good
-
-    monkeypatch.setattr(numbering, "_hashes", poor)
-    seen: dict[int, int] = {}
-    expected = [seen.setdefault(number, len(seen)) for number in numbers.tolist()]
-    assert numbering.number_values([values[:10], values[10:]]).tolist() == expected
-    assert seeds == [0, 1]

@@ -209,7 +209,7 @@ def test_bad_frames(frame: Any, arguments: dict[str, Any], messages: list[str]) 
 
 
 def test_parquet_errors_name_file_and_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_ROWS", 2)
+    monkeypatch.setattr(parquet, "_ROW_GROUP", 2)
     path = tmp_path / "x.parquet"
     pl.DataFrame({"p": [1, 2, 3, None], "c": ["a"] * 4}).write_parquet(path)
     with pytest.raises(DataError) as caught:
@@ -223,7 +223,8 @@ def test_parquet_errors_name_file_and_row(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
 def test_parquet(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_ROWS", rows)
+    monkeypatch.setattr(parquet, "_ROW_GROUP", rows)
+    monkeypatch.setattr(parquet, "_LISTS", rows)
     path = tmp_path / "[x]*.parquet"
     pl.DataFrame({"p": IDS, "c": ITEMS}).write_parquet(path)
     data = read(path, id="p", item="c", keep_order=True)

@@ -36,6 +36,9 @@ def number_values(
 
     column = pl.concat([pl.Series("id", piece).rename("id") for piece in pieces]).rechunk()
     tell()
+    numbers = _number_sorted(column, tell)
+    if numbers is not None:
+        return numbers
     for seed in count():
         first = _first_places(_hashes(column, seed, tell), tell)
         if _are_equal(column, first, tell):
@@ -45,6 +48,18 @@ def number_values(
     ranks = np.cumsum(is_first) - 1
     tell()
     return ranks[first]
+
+
+def _number_sorted(column: pl.Series, tell: Callable[[], None]) -> NDArray[np.int64] | None:
+    """Return the numbers of values that ascend, as in a table sorted by its ids; else None."""
+    is_new = np.zeros(len(column), np.int64)
+    for start in range(0, len(column) - 1, _STEP):
+        part = column[start : start + _STEP + 1]
+        if not (part[1:] >= part[:-1]).all():
+            return None
+        is_new[start + 1 : start + len(part)] = (part[1:] != part[:-1]).to_numpy()
+        tell()
+    return np.cumsum(is_new)
 
 
 def _hashes(column: pl.Series, seed: int, tell: Callable[[], None]) -> NDArray[np.uint64]:

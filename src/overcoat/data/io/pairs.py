@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pairs"]
 
-_STEP = 1 << 20  # pairs handled at once
+_STEP = 1 << 18  # pairs handled at once
 _NO_ITEM = -1
 _ITEM = (1 << 32) - 1  # the bits of a key that hold the item
 
@@ -87,8 +87,7 @@ class Pairs:
         parts = [keys[start : start + _STEP] for start in range(0, len(keys), _STEP)]
         for part in parts:
             part[:] = (numbers[part >> 32] << 32) | (part & _ITEM)
-            if (part[1:] < part[:-1]).any():
-                part.sort()
+            _sort(part)
             tell()
         n_together = max(n_ids * _STEP // max(len(keys), 1), 1)  # that have about _STEP pairs
         for first in range(0, n_ids, n_together):
@@ -123,8 +122,11 @@ def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[n
     array([2, 5, 5, 7])
     """
     found = [part[slice(*np.searchsorted(part, [start, stop]))] for part in parts]
-    found = [part for part in found if len(part)]
-    keys = np.concatenate([np.empty(0, np.int64), *found])
-    if len(found) > 1:
-        keys.sort()
+    keys = np.concatenate(found)
+    _sort(keys)
     return keys
+
+
+def _sort(keys: NDArray[np.int64]) -> None:
+    if (keys[1:] < keys[:-1]).any():  # most tables are in order
+        keys.sort()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["list_column", "read_parquet", "write_parquet"]
 
 _ROW_GROUP = 1 << 18  # rows written, and decoded, at once
-_ROWS = 1 << 15  # added at once: lists take a while
+_LISTS = 1 << 15  # added at once: they take a while
 _PAUSE = 0.02  # seconds between two looks at what polars does
 
 
@@ -75,13 +75,13 @@ def read_parquet(
         for start in range(0, n_rows, _ROW_GROUP):
             frame = table.select(columns).slice(start, _ROW_GROUP).collect()
             tell(start / n_rows)
-            for row in range(0, len(frame), _ROWS):
-                part = frame[row : row + _ROWS]
-                if layout.format == "long":
-                    add_pairs(pairs, part, layout, problems, start + row + 1)
-                else:
-                    add_lists(builder, part[layout.items], problems, start + row + 1)
-                tell((start + row + len(part)) / n_rows)
+            if layout.format == "long":
+                add_pairs(pairs, frame, layout, problems, start + 1)
+                continue
+            for row in range(0, len(frame), _LISTS):
+                part = frame[layout.items][row : row + _LISTS]
+                add_lists(builder, part, problems, start + row + 1)
+                tell((start + row) / n_rows)
     problems.check()
     pairs.finish(lambda: tell(1.0))
 
