@@ -149,7 +149,7 @@ class Hierarchy:
         return item in self.ancestors
 
     def tree(self, vocabulary: Vocabulary) -> Tree:
-        """Return the tree restricted to the domain; weights are leaf counts / M.
+        """Return the tree restricted to the domain; weights are leaf counts / M (docs/how-it-works.md).
 
         Items of the hierarchy that never occur count nowhere.
         """
