@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overcoat.algorithms import Method, methods, take_method
-from overcoat.context import Context
+from overcoat.context import Context, Stage
 from overcoat.data.io import Staging, pack, read, send
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
@@ -64,7 +64,7 @@ class Input:
     sep: str | None = None
     header: bool = False
 
-    def read(self, *, keep_order: bool = False) -> Transactions:
+    def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
         return read(
             self.source,
@@ -74,6 +74,7 @@ class Input:
             sep=self.sep,
             header=self.header,
             keep_order=keep_order,
+            stage=stage,
         )
 
     @property
@@ -192,8 +193,8 @@ def anonymize(
     policy, method = statement.bind_method()
     check_outputs([data.source, use, *policy.files], [outputs.released, outputs.mapping])
     known = None if use is None else Mapping.read(use)
-    with context.stage("read", seconds):
-        transactions = data.read(keep_order=outputs.keep_order)
+    with context.stage("read", seconds) as stage:
+        transactions = data.read(stage, keep_order=outputs.keep_order)
     sink = sink_for(outputs.released)
     sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
     with context.stage("policy", seconds) as stage:
@@ -244,9 +245,9 @@ def verify(
 ) -> Checked:
     """Check a release against the original, its mapping and the policy."""
     known = Mapping.read(mapping)
-    with context.stage("read"):
-        original = data.read()
-        copy = take_release(released, original, to)
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = take_release(released, original, to, stage=stage)
     with context.stage("policy") as stage:
         bound = statement.policy.knowing(known).bind(original, stage=stage)
     with context.stage("verify") as stage:
@@ -277,9 +278,9 @@ def evaluate(
     policy = statement.policy
     check_outputs([data.source, released, mapping, questions.file, *policy.files], [output])
     known = Mapping.read(mapping)
-    with context.stage("read"):
-        original = data.read()
-        copy = take_release(released, original, to)
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = take_release(released, original, to, stage=stage)
     with context.stage("queries"):
         workloads = questions.read(original, data.set_sep, policy.known.union(known))
         if questions.draws:
@@ -337,8 +338,8 @@ def compare(
     from overcoat.comparison.runs import make_folder
 
     policies = {name: statement.policy for name, statement in statements.items()}
-    with context.stage("read"):
-        transactions = data.read()
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
     settings = _settings(statements, sweeps, algorithms, transactions)
     known = {item for policy in policies.values() for item in policy.known}
     own = dict(zip(["own"], questions.read(transactions, data.set_sep, known), strict=False))
@@ -397,7 +398,7 @@ def _settings(
 def pgen(data: Input, k: int, output: str, *, context: Context) -> tuple[Transactions, int]:
     """Write the itemsets that protect every part of every transaction; return how many."""
     check_outputs([data.source], [output])
-    with context.stage("read"):
-        transactions = data.read()
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
     with context.stage("policy") as stage:
         return transactions, write_pgen(transactions, k, output, stage=stage)

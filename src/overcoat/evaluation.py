@@ -198,7 +198,7 @@ def evaluate(
         released = data if released is None else released
         mapping = data if mapping is None else mapping
         policy = data if policy is None and not given else policy  # type: ignore[assignment]
-    data = take_data(data, options)
+    data = take_data(data, options, context)
     mapping = take_mapping(mapping)
     released = take_release(released, data)
     check_percent("min_confidence", min_confidence)

@@ -172,7 +172,8 @@ def compare(
     [('coat', 'met', 1), ('pcta', 'met', 1)]
     """
     settings, workloads, measures = list(settings), dict(workloads or {}), tuple(measures)
-    context, data = take_context(context), take_data(data, options)
+    context = take_context(context)
+    data = take_data(data, options, context)
     _check_questions(data, settings, among, workloads, measures)
     sizes = None if q is None else list(q)
 

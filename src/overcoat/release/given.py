@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from overcoat.algorithms import Method, take_method
-from overcoat.context import Context
+from overcoat.context import QUIET, Context, Stage
 from overcoat.data.io import output_layout, read, read_as
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, MappingError, PolicyError
@@ -34,7 +34,9 @@ __all__ = [
 MappingLike = Abstract[str, str | None] | Result | str | Path  # a `Mapping` is one, too
 
 
-def take_data(given: Any, options: dict[str, Any] | None = None) -> Transactions:
+def take_data(
+    given: Any, options: dict[str, Any] | None = None, context: Context | None = None
+) -> Transactions:
     """Take the original: transactions, a result, or anything `read` takes with its options."""
     if isinstance(given, Result):
         given = given.data
@@ -42,18 +44,20 @@ def take_data(given: Any, options: dict[str, Any] | None = None) -> Transactions
         if options:
             raise TypeError(f"unexpected options: {', '.join(options)}")
         return given
-    return read(given, **(options or {}))
+    return read(given, stage=take_context(context).start("read"), **(options or {}))
 
 
-def take_release(given: Any, data: Transactions, to: str | None = None) -> Transactions:
+def take_release(
+    given: Any, data: Transactions, to: str | None = None, *, stage: Stage = QUIET
+) -> Transactions:
     """Take a release of some data; a file has the layout of the input unless its name says else."""
     if isinstance(given, Result):
         return given.released
     if isinstance(given, (str, os.PathLike)):
-        return read_as(given, output_layout(given, data.layout, to))
+        return read_as(given, output_layout(given, data.layout, to), stage=stage)
     if given is None:
         raise DataError("the release is missing: give it, or the Result that has it")
-    return read(given)
+    return read(given, stage=stage)
 
 
 def take_mapping(given: Any) -> Mapping:

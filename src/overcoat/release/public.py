@@ -78,7 +78,7 @@ def anonymize(
     ({'a': ('a',), '(b|c)': ('b', 'c')}, 2)
     """
     context = take_context(context)
-    data = take_data(data, options)
+    data = take_data(data, options, context)
     parts: dict[str, Any] = {
         "k": k,
         "privacy": privacy,
@@ -127,7 +127,7 @@ def apply_mapping(
     VerificationError : the policy does not hold; the error's `verdict` says where
     """
     context = take_context(context)
-    data = take_data(data, options)
+    data = take_data(data, options, context)
     chosen = take_policy(mapping if policy is None else policy)
     known = take_mapping(mapping)
     seconds: dict[str, float] = {}
@@ -168,7 +168,7 @@ def verify(
         released = data if released is None else released
         mapping = data if mapping is None else mapping
         policy = data.policy if policy is None else policy
-    original = take_data(data, options)
+    original = take_data(data, options, context)
     known = take_mapping(mapping)
     copy = take_release(released, original)
     if not isinstance(policy, BoundPolicy):

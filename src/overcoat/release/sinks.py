@@ -78,12 +78,12 @@ class FileSink(Sink):
         """Write the rows beside the file."""
         self.staged = staging.stage(self.name)
         compressed = self.name.lower().endswith(".gz")
-        write(released, self.staged, layout=layout, order=order, gzip=compressed)
+        write(released, self.staged, layout=layout, order=order, gzip=compressed, stage=stage)
 
     def read_back(self, layout: Layout, *, keep_order: bool, stage: Stage) -> Transactions:
         """Read the staged file."""
         assert self.staged is not None
-        return read_as(self.staged, layout, keep_order=keep_order)
+        return read_as(self.staged, layout, keep_order=keep_order, stage=stage)
 
 
 class StandardOutput(Sink):
@@ -107,12 +107,12 @@ class StandardOutput(Sink):
         stage: Stage,
     ) -> None:
         """Keep the rows in memory."""
-        write(released, self._content, layout=layout, order=order)
+        write(released, self._content, layout=layout, order=order, stage=stage)
 
     def read_back(self, layout: Layout, *, keep_order: bool, stage: Stage) -> Transactions:
         """Read what is kept."""
         self._content.seek(0)
-        return read_as(self._content, layout, keep_order=keep_order)
+        return read_as(self._content, layout, keep_order=keep_order, stage=stage)
 
     def send(self, *, alone: bool) -> None:
         """Send it all; who leaves early is no error, unless files would say it was taken."""

@@ -3,6 +3,8 @@
 import gzip
 import hashlib
 import io
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import polars as pl
 import pytest
 
 from overcoat.data.io import parquet, read, write
+from overcoat.data.io.source import open_source
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
@@ -206,7 +209,7 @@ def test_bad_frames(frame: Any, arguments: dict[str, Any], messages: list[str]) 
 
 
 def test_parquet_errors_name_file_and_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_ROWS", 2)
+    monkeypatch.setattr(parquet, "_ROW_GROUP", 2)
     path = tmp_path / "x.parquet"
     pl.DataFrame({"p": [1, 2, 3, None], "c": ["a"] * 4}).write_parquet(path)
     with pytest.raises(DataError) as caught:
@@ -220,7 +223,8 @@ def test_parquet_errors_name_file_and_row(tmp_path: Path, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("rows", [1, 2, 100])
 def test_parquet(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet, "_ROWS", rows)
+    monkeypatch.setattr(parquet, "_ROW_GROUP", rows)
+    monkeypatch.setattr(parquet, "_LISTS", rows)
     path = tmp_path / "[x]*.parquet"
     pl.DataFrame({"p": IDS, "c": ITEMS}).write_parquet(path)
     data = read(path, id="p", item="c", keep_order=True)
@@ -300,3 +304,16 @@ def test_python_objects() -> None:
     assert data.digest is None
     assert read(data) is data
     assert read(iter([{"a"}])).n_transactions == 1
+
+
+def test_parquet_from_a_stream_goes_through_a_private_file_that_is_closed() -> None:
+    """Not every system lets a file be opened twice."""
+    raw = io.BytesIO()
+    pl.DataFrame({"items": [["a"]]}).write_parquet(raw)
+    raw.seek(0)
+    with open_source(raw) as source, source.on_disk() as path:
+        assert path.read_bytes() == raw.getvalue()
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        held = [os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")]
+        assert str(path.resolve()) not in held
+    assert not path.parent.exists()

@@ -10,6 +10,7 @@
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
     tables    polars columns (parquet, frames, long)       lines    LF, CRLF and CR
     journal   what killed runs were writing                packing  gzip out
+    numbering values -> numbers (pairs)
 
 Nothing heavy is imported before it is needed.
 """

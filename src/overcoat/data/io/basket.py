@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET
 from overcoat.data.io import delimited
-from overcoat.data.io.delimited import Dialect, decode, take
+from overcoat.data.io.delimited import TOLD, Dialect, decode, take
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
 from overcoat.data.native import Tokenizer, format_rows
@@ -24,9 +25,13 @@ _WHITE_SPACE = re.compile("[ \t\n\r\v\f]")
 
 
 def read_basket(
-    stream: BinaryIO, layout: Layout, builder: TransactionsBuilder, problems: Problems
+    stream: BinaryIO,
+    layout: Layout,
+    builder: TransactionsBuilder,
+    problems: Problems,
+    tell: Callable[[], None] = QUIET,
 ) -> None:
-    r"""Add the transactions of a basket file to `builder`.
+    r"""Add the transactions of a basket file to `builder`; `tell` is called now and then.
 
     >>> import io
     >>> builder = TransactionsBuilder()
@@ -48,8 +53,9 @@ def read_basket(
             except UnicodeDecodeError:
                 sound = decode(block, line, problems) is not None
         else:
-            _add_quoted(block, line, dialect, builder, problems)
+            _add_quoted(block, line, dialect, builder, problems, tell)
         line += block.count(b"\n")
+        tell()
 
 
 class _Plain:
@@ -71,12 +77,19 @@ class _Plain:
 
 
 def _add_quoted(
-    block: bytes, line: int, dialect: Dialect, builder: TransactionsBuilder, problems: Problems
+    block: bytes,
+    line: int,
+    dialect: Dialect,
+    builder: TransactionsBuilder,
+    problems: Problems,
+    tell: Callable[[], None],
 ) -> None:
     text = decode(block, line, problems)
     if text is None:
         return
     for number, labels in dialect.records(text, line, problems):
+        if number % TOLD == 0:
+            tell()
         try:
             builder.add(map(builder.code, labels))
         except DataError as error:

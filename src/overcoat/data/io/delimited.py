@@ -14,9 +14,10 @@ from typing import BinaryIO
 
 from overcoat.data.io.problems import Problems
 
-__all__ = ["BLOCK", "NOT_UTF8", "Dialect", "decode", "take"]
+__all__ = ["BLOCK", "NOT_UTF8", "TOLD", "Dialect", "decode", "take"]
 
-BLOCK = 1 << 22  # bytes read at once
+BLOCK = 1 << 22  # bytes read at once: less than a tenth of a second of work
+TOLD = 1 << 10  # records that take a while where they have to be split one by one
 # A quote that never closes would make the rest of the file one record; no honest record is so long.
 _LONGEST_RECORD = 1 << 26
 

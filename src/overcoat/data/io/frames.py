@@ -230,7 +230,7 @@ def to_polars(transactions: Transactions, layout: FrameLayout | None = None) -> 
     from overcoat.data.io.tables import frame_of
 
     columns = _columns(transactions, layout)
-    return frame_of(transactions, _every_row(transactions), columns)
+    return frame_of(transactions, [_every_row(transactions)], columns)
 
 
 def to_pandas(transactions: Transactions, layout: FrameLayout | None = None) -> Any:

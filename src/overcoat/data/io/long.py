@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET
 from overcoat.data.io import delimited
-from overcoat.data.io.delimited import Dialect, decode, take
+from overcoat.data.io.delimited import TOLD, Dialect, decode, take
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
@@ -25,9 +26,13 @@ POLARS_PAYS_FROM = 1 << 20
 
 
 def read_long(
-    stream: BinaryIO, layout: Layout, builder: TransactionsBuilder, problems: Problems
+    stream: BinaryIO,
+    layout: Layout,
+    builder: TransactionsBuilder,
+    problems: Problems,
+    tell: Callable[[], None] = QUIET,
 ) -> None:
-    r"""Add the transactions of a long text table to `builder`.
+    r"""Add the transactions of a long text table to `builder`; `tell` is called now and then.
 
     >>> text = b"patient,code\n1,038\n2,\n1,401\n"
     >>> builder = TransactionsBuilder()
@@ -40,8 +45,9 @@ def read_long(
     while block := take(stream, delimited.BLOCK):
         # The plain way reads everything; the fast one only what is certainly in order.
         if len(block) < POLARS_PAYS_FROM or not table.add_fast(block):
-            table.add(block)
-    table.pairs.finish()
+            table.add(block, tell)
+        tell()
+    table.pairs.finish(tell)
 
 
 def find_column(name: str, columns: list[str], file: str | None, line: int | None = None) -> int:
@@ -71,11 +77,13 @@ class _Table:
         self._id = find_column(layout.id, columns, problems.file, 1)
         self._item = find_column(layout.item, columns, problems.file, 1)
 
-    def add(self, block: bytes) -> None:
+    def add(self, block: bytes, tell: Callable[[], None]) -> None:
         """Add a block record by record, noting what is wrong in which line."""
         text = decode(block, self._line, self._problems)
         ids, items = [], []
         for line, fields in self._dialect.records(text or "", self._line, self._problems):
+            if line % TOLD == 0:
+                tell()
             if len(fields) != self._n_columns:
                 if fields != [""]:  # a blank line says nothing, so nothing is lost with it
                     self._problems.add(
@@ -191,5 +199,7 @@ def expand(
     who = np.repeat(np.arange(len(rows)), sizes)
     inside = np.arange(len(who)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     places = np.repeat(transactions.offsets[rows], sizes) + inside
-    codes = np.append(transactions.codes.astype(np.int64), -1)
-    return who, codes[np.where(np.repeat(lengths > 0, sizes), places, -1)]
+    held = np.repeat(lengths > 0, sizes)
+    what = np.full(len(who), -1, np.int64)
+    what[held] = transactions.codes[places[held]]
+    return who, what

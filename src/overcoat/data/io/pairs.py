@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Sequence
-from itertools import chain, compress, pairwise
+from collections.abc import Callable, Hashable, Sequence
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET
 from overcoat.data.transactions import TransactionsBuilder
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Pairs"]
 
-_STEP = 1 << 18  # transactions handed over at once
+_STEP = 1 << 18  # pairs handled at once
 _NO_ITEM = -1
 _ITEM = (1 << 32) - 1  # the bits of a key that hold the item
 
@@ -35,8 +36,8 @@ class Pairs:
 
     Most tables keep the pairs of a transaction together, so an id is kept once a run. A pair
     takes eight bytes: the number of its run above, the code of its item plus one below. In the
-    end runs are renumbered to transactions, and one sort in place brings these together, in the
-    order of their first pair.
+    end runs are renumbered to transactions, in the order of their first pair, and the pairs of some
+    transactions at a time are collected from parts that have been sorted in place.
 
     >>> builder = TransactionsBuilder()
     >>> pairs = Pairs(builder)
@@ -78,31 +79,54 @@ class Pairs:
         self._n_runs = int(runs[-1]) + 1
         self._keys.frombytes(((runs << 32) | (codes - _NO_ITEM)).tobytes())
 
-    def finish(self) -> None:
+    def finish(self, tell: Callable[[], None] = QUIET) -> None:
         """Hand the transactions over to the builder."""
-        numbers = self._number_runs()  # run -> transaction
-        keys = np.frombuffer(self._keys, np.int64)
-        for start in range(0, len(keys), _STEP):
-            part = keys[start : start + _STEP]
-            part[:] = (numbers[part >> 32] << 32) | (part & _ITEM)
-        keys.sort()
+        numbers = self._number_runs(tell)  # run -> transaction
         n_ids = int(numbers.max(initial=-1)) + 1
-        for first in range(0, n_ids, _STEP):
-            ids = np.arange(first, min(first + _STEP, n_ids) + 1, dtype=np.int64)
-            start, stop = np.searchsorted(keys, ids[[0, -1]] << 32)
-            part = keys[start:stop]
-            part = part[(part & _ITEM) > 0]
-            offsets = np.searchsorted(part, ids << 32)
-            self._builder.add_rows(offsets, (part & _ITEM) + _NO_ITEM)
+        keys = np.frombuffer(self._keys, np.int64)
+        parts = [keys[start : start + _STEP] for start in range(0, len(keys), _STEP)]
+        for part in parts:
+            part[:] = (numbers[part >> 32] << 32) | (part & _ITEM)
+            _sort(part)
+            tell()
+        n_together = max(n_ids * _STEP // max(len(keys), 1), 1)  # that have about _STEP pairs
+        for first in range(0, n_ids, n_together):
+            ids = np.arange(first, min(first + n_together, n_ids) + 1, dtype=np.int64)
+            some = _between(parts, ids[0] << 32, ids[-1] << 32)
+            some = some[(some & _ITEM) > 0]
+            offsets = np.searchsorted(some, ids << 32)
+            self._builder.add_rows(offsets, (some & _ITEM) + _NO_ITEM)
+            tell()
         self._keys = array("q")
 
-    def _number_runs(self) -> NDArray[np.int64]:
+    def _number_runs(self, tell: Callable[[], None]) -> NDArray[np.int64]:
         pieces, self._ids = self._ids, []
-        lists = [piece for piece in pieces if isinstance(piece, list)]
-        if len(lists) == len(pieces):
-            number = _Numbers().__getitem__
-            return np.fromiter(map(number, chain.from_iterable(lists)), np.int64, self._n_runs)
+        if not all(isinstance(piece, list) for piece in pieces):
+            from overcoat.data.io.numbering import number_values
 
-        from overcoat.data.io.tables import number_column
+            return number_values(pieces, tell)
+        number = _Numbers().__getitem__
+        numbers = [np.empty(0, np.int64)]
+        for piece in pieces:
+            for start in range(0, len(piece), _STEP):
+                part = piece[start : start + _STEP]
+                numbers.append(np.fromiter(map(number, part), np.int64, len(part)))
+                tell()
+        return np.concatenate(numbers)
 
-        return number_column(pieces)
+
+def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[np.int64]:
+    """Return the keys from `start` up to `stop` of parts that are sorted each, in order.
+
+    >>> _between([np.array([1, 5, 9]), np.array([2, 5, 7])], 2, 9)
+    array([2, 5, 5, 7])
+    """
+    found = [part[slice(*np.searchsorted(part, [start, stop]))] for part in parts]
+    keys = np.concatenate(found)
+    _sort(keys)
+    return keys
+
+
+def _sort(keys: NDArray[np.int64]) -> None:
+    if (keys[1:] < keys[:-1]).any():  # most tables are in order
+        keys.sort()

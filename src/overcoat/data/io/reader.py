@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import IO, Any, TypeGuard
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.io.basket import read_basket
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.io.frames import home, read_frame, read_sparse
@@ -38,6 +39,7 @@ def read(
     header: bool = False,
     format: str | None = None,  # noqa: A002
     keep_order: bool = False,
+    stage: Stage = QUIET,
 ) -> Transactions:
     r"""Read transactions from a file, a stream, a frame or Python objects.
 
@@ -53,6 +55,7 @@ def read(
     header : the basket file starts with a header line
     format : basket, long or list, when the other arguments do not say it
     keep_order : remember the order of the transactions in `Transactions.positions`
+    stage : told how many bytes of a file are read, and of how many
 
     Raises
     ------
@@ -83,7 +86,7 @@ def read(
             raise DataError(f"cannot read transactions from {type(source).__name__}")
         return Transactions.of(source, keep_order=keep_order)
 
-    with open_source(source) as opened:
+    with open_source(source, stage) as opened:
         layout = input_layout(
             opened.suffix,
             parquet=opened.parquet,
@@ -100,14 +103,16 @@ def read(
         return _read_file(opened, layout, keep_order, guess=items is None and format is None)
 
 
-def read_as(source: File, layout: Layout, *, keep_order: bool = False) -> Transactions:
+def read_as(
+    source: File, layout: Layout, *, keep_order: bool = False, stage: Stage = QUIET
+) -> Transactions:
     r"""Read a file of known layout, whatever its name; gzip is recognised by its first bytes.
 
     >>> import io
     >>> list(read_as(io.BytesIO(b"a;b\n"), Layout("basket", sep=";")))
     [(('a', 'b'), 1)]
     """
-    with open_source(source) as opened:
+    with open_source(source, stage) as opened:
         _settle_line_ends(opened, layout)
         return _read_file(opened, layout, keep_order)
 
@@ -172,11 +177,11 @@ def _read_file(
             if guess and layout.format == "list":
                 items = list_column(path, source.name)
                 layout = Layout("list", parquet=True, items=items, suffix=layout.suffix)
-            read_parquet(path, layout, builder, problems)
+            read_parquet(path, layout, builder, problems, source.tell)
     elif layout.format == "long":
-        read_long(source.stream, layout, builder, problems)
+        read_long(source.stream, layout, builder, problems, source.tell)
     else:
-        read_basket(source.stream, layout, builder, problems)
+        read_basket(source.stream, layout, builder, problems, source.tell)
     problems.check()
     data = builder.build(layout=layout, digest=source.digest())
     if not data.n_transactions:

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -16,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.io.journal import unfinished
 from overcoat.data.io.lines import LineFeeds, line_end
 from overcoat.data.io.names import STDIN, is_parquet_name, plain_suffix
@@ -49,12 +49,14 @@ class _Ahead(io.RawIOBase):
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
         self._head = b""
+        self.n_fetched = 0
         self.sha256 = hashlib.sha256()
 
     def _fetch(self, size: int) -> bytes:
         data = self._stream.read(size)
         if isinstance(data, str):
             raise DataError("the stream gives text; open it in binary mode")
+        self.n_fetched += len(data)
         self.sha256.update(data)
         return data
 
@@ -89,8 +91,9 @@ class Source:
     stream : the decompressed bytes, a byte order mark at the start dropped
     """
 
-    def __init__(self, raw: Readable, path: Path | None, name: str) -> None:
+    def __init__(self, raw: Readable, path: Path | None, name: str, stage: Stage = QUIET) -> None:
         self.name = name
+        self._stage, self._n_done = stage, 0
         self.suffix = plain_suffix(path.name) if path else None
         self._raw = _Ahead(raw)
         self._path = path
@@ -110,6 +113,11 @@ class Source:
             content.skip(len(BOM))
         self._content = content
         self.stream: BinaryIO = io.BufferedReader(content, _BUFFER)
+
+    def tell(self, share: float = 0.0) -> None:
+        """Say how much of the file is read: so many bytes or, where it is on disk, that share."""
+        self._n_done = max(self._n_done, self._raw.n_fetched, int(share * self.size))
+        self._stage(self._n_done, self.size)
 
     def head(self, size: int) -> bytes:
         """Return the first bytes, before any of `stream` is read."""
@@ -133,7 +141,7 @@ class Source:
     def digest(self) -> str:
         """Return the SHA-256 of all raw bytes; reads what is left of them."""
         while self._raw.read(_BUFFER):
-            pass
+            self.tell()
         return self._raw.sha256.hexdigest()
 
     @contextmanager
@@ -142,15 +150,18 @@ class Source:
         if self._path is not None and stat.S_ISREG(self._path.stat().st_mode):
             yield self._path
             return
-        # Only its owner can read this file, and it goes away with the block.
-        with tempfile.NamedTemporaryFile(prefix="overcoat-") as spool:
-            shutil.copyfileobj(self.stream, spool, _BUFFER)
-            spool.flush()
-            yield Path(spool.name)
+        # Only its owner can look into this folder, and it goes away with the block.
+        with tempfile.TemporaryDirectory(prefix="overcoat-") as folder:
+            copy = Path(folder) / "copy"
+            with copy.open("wb") as spool:  # closed before others open it, as Windows wants it
+                while part := self.stream.read(_BUFFER):
+                    spool.write(part)
+                    self.tell()
+            yield copy
 
 
 @contextmanager
-def open_source(source: str | os.PathLike[str] | IO[Any]) -> Iterator[Source]:
+def open_source(source: str | os.PathLike[str] | IO[Any], stage: Stage = QUIET) -> Iterator[Source]:
     """Open a path, ``-`` or a stream; what goes wrong while reading becomes a DataError."""
     path: Path | None = None
     if hasattr(source, "read") or source == "-":
@@ -169,7 +180,7 @@ def open_source(source: str | os.PathLike[str] | IO[Any]) -> Iterator[Source]:
                 if words := unfinished(path):
                     raise DataError(words, name)
                 stream = stack.enter_context(path.open("rb", buffering=0))
-            yield Source(stream, path, name)
+            yield Source(stream, path, name, stage)
     except FileNotFoundError:
         raise DataError("no such file", name) from None
     except IsADirectoryError:

@@ -5,7 +5,8 @@ Needs polars, so it is imported where a table has been seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ __all__ = [
     "check_types",
     "encode",
     "frame_of",
-    "number_column",
     "only_list_column",
 ]
 
@@ -94,25 +94,6 @@ def encode(
     return column.replace_strict(distinct, new, default=-1, return_dtype=pl.Int64).to_numpy()
 
 
-def number_column(pieces: list[list[Any] | pl.Series]) -> NDArray[np.int64]:
-    """Return a number for each value of a column in pieces, in order of first sight.
-
-    >>> number_column([pl.Series(["b", "a"]), ["b", "c"]])
-    array([0, 1, 0, 2])
-    """
-    column = pl.concat([pl.Series("id", piece).rename("id") for piece in pieces])
-    # By sorting, not by hashing, which takes several times the memory.
-    order = column.arg_sort().to_numpy()
-    ordered = column.gather(order)
-    is_new = (ordered != ordered.shift(1)).fill_null(True).to_numpy()
-    first = np.minimum.reduceat(order, np.flatnonzero(is_new))  # where each value is first seen
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    numbers = np.empty(len(order), np.int64)
-    numbers[order] = rank[np.cumsum(is_new) - 1]
-    return numbers
-
-
 def add_pairs(
     pairs: Pairs, frame: pl.DataFrame, layout: Layout, problems: Problems, first_row: int = 1
 ) -> None:
@@ -155,24 +136,51 @@ def add_lists(
     builder.add_rows(offsets, encode(labels, codes_of))
 
 
-def frame_of(transactions: Transactions, rows: NDArray[np.int64], layout: Layout) -> pl.DataFrame:
-    """Return these distinct `rows`, in their order, as a long table or as lists.
+def frame_of(
+    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+) -> pl.DataFrame:
+    """Return distinct rows, given in `parts`, in their order, as a long table or as lists.
 
     >>> data = Transactions.of([{"a", "b"}, set()])
-    >>> frame_of(data, np.array([1, 0]), Layout("long")).rows()
+    >>> frame_of(data, [np.array([1, 0])], Layout("long")).rows()
     [(1, 'a'), (1, 'b'), (2, None)]
-    >>> frame_of(data, np.array([1, 0]), Layout("list")).rows()
+    >>> frame_of(data, [np.array([1]), np.array([0])], Layout("list")).rows()
     [(['a', 'b'],), ([],)]
     """
     labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
-    if layout.format == "long":
-        who, what = expand(transactions, rows)
-        known = pl.Series(what, dtype=pl.Int64)
-        items = labels.gather(known.set(known < 0, None))
-        return pl.DataFrame([pl.Series(layout.id, who + 1), items])
-    numbers = np.repeat(np.arange(transactions.n_distinct), transactions.lengths)
-    occurrences = pl.DataFrame({"row": numbers, "item": labels.gather(transactions.codes)})
+    frames, done = [], 0
+    for rows in chain([np.empty(0, np.int64)], parts):
+        if layout.format == "long":
+            frames.append(_pairs_frame(transactions, rows, done, labels, layout))
+        else:
+            frames.append(_lists_frame(transactions, rows, labels, layout))
+        done += len(rows)
+    return pl.concat(frames)
+
+
+def _pairs_frame(
+    transactions: Transactions,
+    rows: NDArray[np.int64],
+    done: int,
+    labels: pl.Series,
+    layout: Layout,
+) -> pl.DataFrame:
+    """Return some rows as a long table; `done` is how many come before them."""
+    who, what = expand(transactions, rows)
+    known = pl.Series(what, dtype=pl.Int64)
+    items = labels.gather(known.set(known < 0, None))
+    return pl.DataFrame([pl.Series(layout.id, who + (done + 1)), items])
+
+
+def _lists_frame(
+    transactions: Transactions, rows: NDArray[np.int64], labels: pl.Series, layout: Layout
+) -> pl.DataFrame:
+    """Return some rows as lists."""
+    distinct, places = np.unique(rows, return_inverse=True)
+    who, what = expand(transactions, distinct)
+    held = what >= 0
+    occurrences = pl.DataFrame({"row": who[held], "item": labels.gather(what[held])})
     lists = occurrences.group_by("row", maintain_order=True).agg("item")["item"]
-    if len(lists) < transactions.n_distinct:  # the empty row has no part in that; it is first
+    if len(lists) < len(distinct):  # the empty row has no part in that; it is the first one
         lists = pl.concat([pl.Series("item", [[]], dtype=pl.List(pl.String)), lists])
-    return pl.DataFrame([lists.gather(rows).alias(layout.items)])
+    return lists.gather(places).alias(layout.items).to_frame()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
@@ -11,6 +11,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.io.basket import basket_blocks
 from overcoat.data.io.long import long_blocks
 from overcoat.data.io.names import check_sep, is_gzip_name
@@ -23,7 +24,8 @@ from overcoat.errors import DataError, Problem
 
 __all__ = ["write"]
 
-_ROWS = 1 << 16  # formatted and written at once
+_ROWS = 1 << 16  # formatted at once
+_BYTES = 1 << 20  # written at once: to compress them takes a while
 
 
 def write(
@@ -33,6 +35,7 @@ def write(
     layout: Layout,
     order: NDArray[np.int64] | None = None,
     gzip: bool | None = None,
+    stage: Stage = QUIET,
 ) -> None:
     """Write transactions to exactly this path or stream.
 
@@ -45,6 +48,7 @@ def write(
     order : the distinct row of each transaction, like `Transactions.positions`; canonical order
         when None, which tells nothing about the input's
     gzip : compress; None goes by the name of the path
+    stage : told how many transactions are written, and of how many
 
     Raises
     ------
@@ -78,14 +82,15 @@ def write(
             stream: BinaryIO = (
                 target if path is None else stack.enter_context(path.open("wb"))  # type: ignore[assignment]
             )
+            tell = _Told(stage, transactions.n_transactions)
+            parts = tell.count(_parts(transactions, order))
             if layout.parquet:
-                rows = np.concatenate([np.empty(0, np.int64), *_parts(transactions, order)])
-                write_parquet(transactions, rows, stream, layout)
+                write_parquet(transactions, parts, stream, layout, tell)
                 return
             if gzip:
                 stream = stack.enter_context(packed(stream))  # type: ignore[assignment]
             blocks = basket_blocks if layout.format == "basket" else long_blocks
-            _write_blocks(stream, blocks(transactions, _parts(transactions, order), layout))
+            _write_blocks(stream, blocks(transactions, parts, layout), tell)
     except DataError as error:
         name = None if path is None else str(path)
         raise DataError(
@@ -112,12 +117,32 @@ def _parts(
         yield np.searchsorted(ends, places, side="right")
 
 
-def _write_blocks(stream: BinaryIO, blocks: Iterable[bytes]) -> None:
+class _Told:
+    """Says how many rows are done."""
+
+    def __init__(self, stage: Stage, n_rows: int) -> None:
+        self._stage, self._done, self._n_rows = stage, 0, n_rows
+
+    def __call__(self) -> None:
+        self._stage(self._done, self._n_rows)
+
+    def count(self, parts: Iterable[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
+        """Yield parts of the rows; when the next is asked for, one is done."""
+        for part in parts:
+            self()
+            yield part
+            self._done += len(part)
+        self()
+
+
+def _write_blocks(stream: BinaryIO, blocks: Iterable[bytes], tell: Callable[[], None]) -> None:
     first = True
     for block in blocks:
         if first and block.startswith((BOM, PARQUET_MAGIC)):
             # A label that looks like a mark of the file. `read` drops one byte order mark, so
             # with one before it the label comes back whole.
             stream.write(BOM)
-        stream.write(block)
+        for start in range(0, len(block), _BYTES):
+            stream.write(block[start : start + _BYTES])
+            tell()
         first = False

@@ -1,0 +1,110 @@
+"""Numbering the values of a column in order of first sight.
+
+By their hashes, which are sorted a part at a time: so that work on millions of values can be ended
+on the way, and takes little memory. That equal hashes come from equal values is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat.context import QUIET
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["number_values"]
+
+_STEP = 1 << 18  # values handled at once
+
+
+def number_values(
+    pieces: list[list[Any] | pl.Series], tell: Callable[[], None] = QUIET
+) -> NDArray[np.int64]:
+    """Return a number for each value of a column in pieces, none of them null.
+
+    >>> import polars as pl
+    >>> number_values([pl.Series(["b", "a"]), ["b", "c"]])
+    array([0, 1, 0, 2])
+    """
+    import polars as pl
+
+    column = pl.concat([pl.Series("id", piece).rename("id") for piece in pieces]).rechunk()
+    tell()
+    numbers = _number_sorted(column, tell)
+    if numbers is not None:
+        return numbers
+    for seed in count():
+        first = _first_places(_hashes(column, seed, tell), tell)
+        if _are_equal(column, first, tell):
+            break
+    is_first = first == np.arange(len(first))
+    tell()
+    ranks = np.cumsum(is_first) - 1
+    tell()
+    return ranks[first]
+
+
+def _number_sorted(column: pl.Series, tell: Callable[[], None]) -> NDArray[np.int64] | None:
+    """Return the numbers of values that ascend, as in a table sorted by its ids; else None."""
+    is_new = np.zeros(len(column), np.int64)
+    for start in range(0, len(column) - 1, _STEP):
+        part = column[start : start + _STEP + 1]
+        if not (part[1:] >= part[:-1]).all():
+            return None
+        is_new[start + 1 : start + len(part)] = (part[1:] != part[:-1]).to_numpy()
+        tell()
+    return np.cumsum(is_new)
+
+
+def _hashes(column: pl.Series, seed: int, tell: Callable[[], None]) -> NDArray[np.uint64]:
+    hashes = np.empty(len(column), np.uint64)
+    for start in range(0, len(column), _STEP):
+        hashes[start : start + _STEP] = column[start : start + _STEP].hash(seed).to_numpy()
+        tell()
+    return hashes
+
+
+def _first_places(hashes: NDArray[np.uint64], tell: Callable[[], None]) -> NDArray[np.int64]:
+    """Return for each place the first one with the same hash.
+
+    >>> _first_places(np.array([7, 5, 7, 5], np.uint64), lambda: None)
+    array([0, 1, 0, 1])
+    """
+    # Equal hashes have equal first bits, so the places can be split by these.
+    bits = min((len(hashes) // _STEP).bit_length(), 16)
+    orders, bounds = [], []
+    for start in range(0, len(hashes), _STEP):
+        heads = (hashes[start : start + _STEP] >> np.uint64(48)).astype(np.uint16) >> (16 - bits)
+        order = np.argsort(heads, kind="stable")
+        orders.append(order + start)
+        bounds.append(np.searchsorted(heads[order], np.arange((1 << bits) + 1)))
+        tell()
+    first = np.empty(len(hashes), np.int64)
+    for head in range(1 << bits):
+        places = np.concatenate(
+            [order[ends[head] : ends[head + 1]] for order, ends in zip(orders, bounds, strict=True)]
+        )  # ascending
+        some = hashes[places]
+        ordered = np.sort(some)
+        first[places] = places
+        if (ordered[1:] == ordered[:-1]).any():
+            _, starts, inverse = np.unique(some, return_index=True, return_inverse=True)
+            first[places] = places[starts][inverse]
+        tell()
+    return first
+
+
+def _are_equal(column: pl.Series, first: NDArray[np.int64], tell: Callable[[], None]) -> bool:
+    for start in range(0, len(column), _STEP):
+        places = first[start : start + _STEP]
+        again = np.flatnonzero(places < np.arange(start, start + len(places)))
+        if not (column.gather(again + start) == column.gather(places[again])).all():
+            return False
+        tell()
+    return True
