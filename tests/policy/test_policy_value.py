@@ -164,3 +164,26 @@ def test_unions_of_families() -> None:
 def test_repr_is_short() -> None:
     assert repr(POLICIES["pairs"]) == "Policy(5, AllItemsets(2), max_suppressed=0.5)"
     assert repr(POLICIES["two"]) == "Policy(5, (Pgen(), AllItemsets(1)), max_suppressed=0.5)"
+
+
+def test_the_budget_of_s_is_exact() -> None:
+    """Every hundredth of a percent of domains of many sizes; in floats some lose an item."""
+    lost_in_floats = 0
+    for n_items in (1, 7, 100, 999, 1000, 10_000):
+        data = oc.read([[str(item) for item in range(n_items)]])
+        for hundredths in range(0, 10_001, 1 if n_items in (1000, 10_000) else 97):
+            s = hundredths / 100
+            exact = hundredths * n_items // 10_000
+            lost_in_floats += int(s * n_items / 100) != exact
+            policy = oc.Policy(2, oc.AllItemsets(1), max_suppressed=s)
+            assert policy.bind_published(data.vocabulary, 1).budget == exact, (s, n_items)
+    assert lost_in_floats  # so that this test can fail
+
+
+@pytest.mark.parametrize(("s", "gone", "ok"), [(0.57, 57, True), (0.57, 58, False)])
+def test_and_verification_counts_it_the_same_way(s: float, gone: int, ok: bool) -> None:
+    data = oc.read([[str(item) for item in range(10_000)]] * 2)
+    policy = oc.Policy(2, oc.AllItemsets(1), max_suppressed=s)
+    partition = oc.Partition([-1] * gone + list(range(gone, 10_000)))
+    mapping = oc.Mapping.over(data.vocabulary, partition)
+    assert oc.verify(data, mapping.apply(data), mapping, policy).ok is ok
