@@ -168,7 +168,7 @@ class Hierarchy:
     def tree(self, vocabulary: Vocabulary) -> Tree:
         """Return the tree restricted to the domain; weights are leaf counts / M.
 
-        Items of the hierarchy that never occur count nowhere.
+        See docs/how-it-works.md. Items of the hierarchy that never occur count nowhere.
         """
         missing = [item for item in vocabulary if item not in self.ancestors]
         if missing:

@@ -61,6 +61,8 @@ class Staging:
         name = os.fspath(path)
         try:
             target = Path(name).resolve()  # of a link, what it points to is replaced
+            if target.is_symlink():  # a loop of links, which Python 3.13 no longer complains of
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             if target.is_dir():
                 raise DataError("is a directory; name a file", name)
             if target.exists() and not target.is_file():
