@@ -129,7 +129,14 @@ def test_progress_is_told() -> None:
     seen: list[tuple[str, int]] = []
     context = Context(progress=lambda stage, n, of: seen.append((stage, n)))
     run("a b c d d", "ab cd", 2, 1, context=context)
-    assert [stage for stage, _ in seen] == ["policy", "anonymize", "apply", "verify", "measure"]
+    assert [stage for stage, _ in seen] == [
+        "read",
+        "policy",
+        "anonymize",
+        "apply",
+        "verify",
+        "measure",
+    ]
 
 
 ROWS = [set("ab"), set("ac"), set("b")]

@@ -1,5 +1,6 @@
 """COAT step by step, on instances whose right answer is obvious by construction."""
 
+import random
 from typing import Any, get_args
 
 import pytest
@@ -175,6 +176,27 @@ def test_a_long_unsupported_itemset_does_not_explode(engine: Any) -> None:
     result = anonymize(rows, 3, Itemsets([[*items, "z"]]), context=CONTEXT[engine])
     assert result.verdict.ok
     assert next(result.trace).items == ("z",)
+
+
+@pytest.mark.parametrize("engine", CONTEXT)
+def test_an_itemset_may_be_longer_than_python_recurses(engine: Any) -> None:
+    """Nobody has all of 1,202 items; the first violated part is all of them without z."""
+    items = [f"{number:04}" for number in range(1200)]
+    rows = [{*items, "y"}, {*items, "z"}, {"y"}, {"z"}] * 2
+    utility = Utility([["y", "z"]], rest="intact")
+    itemset = Itemsets([[*items, "y", "z"]])
+    result = anonymize(rows, 4, itemset, utility=utility, context=CONTEXT[engine])
+    assert result.verdict.ok
+    assert told(result) == ["merge y z"]
+
+
+def test_one_itemset_of_all_items_does_not_explode() -> None:
+    """Nobody has all of 100 items; after each step another part of them is violated."""
+    rng = random.Random(1)
+    rows = [{str(rng.randrange(100)) for _ in range(rng.randint(1, 9))} for _ in range(8000)]
+    everything = {item for row in rows for item in row}
+    result = anonymize(rows, 5, Itemsets([everything]), max_suppressed=0)
+    assert result.verdict.ok
 
 
 def test_constraints_are_told_by_linkable_items() -> None:

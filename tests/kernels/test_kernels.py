@@ -89,7 +89,7 @@ def test_twins_agree_on_every_step(seed: int) -> None:
         same(slow, fast, "group_of")
         some = np.array(sorted(rng.sample(groups, rng.randint(1, min(4, len(groups))))), np.int32)
         same(slow, fast, "support", some)
-        same(slow, fast, "projections", some)
+        same(slow, fast, "worst_part", some, rng.randint(2, 9))
         items = np.array(rng.sample(range(data.n_items), rng.randint(0, data.n_items)), np.int32)
         same(slow, fast, "image", items)
         offsets = np.array([0, len(items) // 2, len(items)], np.int64)

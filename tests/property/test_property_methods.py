@@ -118,6 +118,20 @@ def test_batches_of_any_size(enough: int, monkeypatch: pytest.MonkeyPatch) -> No
         check("coat", replace(instance, families=[family, *instance.families[:1]]))
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_itemsets_of_nearly_all_items(name: str) -> None:
+    """Nobody has them whole, and most of their parts are somebody's."""
+    rng = random.Random(11)
+    for _ in range(150):
+        instance = random_instance(rng)
+        domain = sorted(instance.domain)
+        if not domain:
+            continue
+        without = {rng.choice(domain) for _ in range(rng.randint(0, 2))}
+        itemsets = [frozenset(domain), frozenset(domain) - without or frozenset(domain)]
+        check(name, replace(instance, families=[("itemsets", itemsets), *instance.families[:1]]))
+
+
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.sampled_from(sorted(METHODS)), instances())
 def test_instances_that_hypothesis_finds(name: str, instance: Instance) -> None:

@@ -41,7 +41,7 @@ def repair_all(
     allows, the outcome says so (`Outcome.unmet`): the constraints whose repair went beyond it.
     """
     run = _Run(data, policy, stage, choose)
-    finders = [find(family, run.grouping, policy.k) for family in policy.families]
+    finders = [find(family, run.grouping, policy.k, run.tell) for family in policy.families]
 
     # -- Algorithm 1, steps 2 and 3: the unsatisfied p whose itemset has maximum support ----
     while True:
@@ -55,7 +55,7 @@ def repair_all(
         changed = run.take_changed()
         for finder in finders:
             finder.changed(changed)
-        stage(len(run.steps))
+        run.tell()
     return run.outcome()
 
 
@@ -75,7 +75,7 @@ class _Run:
             tree.weight,
         )
         self.policy = policy
-        self._choose = choose
+        self._stage, self._choose = stage, choose
         self.steps: list[Step] = []
         self._weigh = None if policy.weights.tree else self._ask_weights
         self._merged: set[int] = set()  # since the last take_changed()
@@ -91,7 +91,7 @@ class _Run:
         part = grouping.image(items) if found.support else None
         while True:
             if part is None:
-                part = violated_part(grouping, grouping.image(items), k)
+                part = violated_part(grouping, grouping.image(items), k, self.tell)
             if part is None:
                 return
             supports = {group: grouping.group_support(group) for group in part.tolist()}
@@ -101,6 +101,10 @@ class _Run:
             else:
                 self._suppress(otherwise, found.items, family)
             part = None
+
+    def tell(self) -> None:
+        """Say how far the run has got; raises where it is to end."""
+        self._stage(len(self.steps))
 
     def take_changed(self) -> NDArray[np.int32]:
         """Return the items whose group has changed since the last call."""

@@ -13,8 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.algorithms.parts import worst_part
-from overcoat.kernels.reference import Grouping
+from overcoat.kernels.reference import Grouping, Tell
 from overcoat.policy.privacy import BoundAllItemsets, BoundFamily, BoundItemsets
 
 __all__ = ["Finder", "Found", "find", "violated_part"]
@@ -38,17 +37,20 @@ class Finder(Protocol):
         """Take note of the items whose group was merged or suppressed since the last call."""
 
 
-def find(family: BoundFamily, grouping: Grouping, k: int) -> Finder:
+def find(family: BoundFamily, grouping: Grouping, k: int, tell: Tell) -> Finder:
     """Return the finder for a family."""
     if isinstance(family, BoundItemsets):
-        return ItemsetFinder(family, grouping, k)
+        return ItemsetFinder(family, grouping, k, tell)
     return AllItemsetsFinder(family, grouping, k)
 
 
-def violated_part(grouping: Grouping, image: NDArray[np.int32], k: int) -> NDArray[np.int32] | None:
-    """Return what of an image must be repaired; None when it is satisfied (spec, section 2).
+def violated_part(
+    grouping: Grouping, image: NDArray[np.int32], k: int, tell: Tell
+) -> NDArray[np.int32] | None:
+    """Return what of an image must be repaired; None when it is satisfied.
 
-    The whole image when somebody supports it, else its violated part of largest support.
+    The whole image when somebody supports it (clause 1 of docs/how-it-works.md), else its violated
+    part of largest support (clause 2).
     """
     if not len(image):
         return None
@@ -57,8 +59,7 @@ def violated_part(grouping: Grouping, image: NDArray[np.int32], k: int) -> NDArr
         return None
     if support > 0:
         return image
-    part = worst_part(*grouping.projections(image), k)
-    return None if part is None else image[list(part)]
+    return grouping.worst_part(image, k, tell)
 
 
 class ItemsetFinder:
@@ -69,8 +70,8 @@ class ItemsetFinder:
     satisfied for now.
     """
 
-    def __init__(self, family: BoundItemsets, grouping: Grouping, k: int) -> None:
-        self._family, self._grouping, self._k = family, grouping, k
+    def __init__(self, family: BoundItemsets, grouping: Grouping, k: int, tell: Tell) -> None:
+        self._family, self._grouping, self._k, self._tell = family, grouping, k, tell
         n = family.n_constraints
         self._support = np.full(n, -1, np.int64)  # of the unsatisfied ones, -1 for the others
         self._open = np.ones(n, bool)  # not satisfied for good
@@ -97,7 +98,7 @@ class ItemsetFinder:
             return self._found(index)
         for index in np.flatnonzero(self._support == 0).tolist():
             image = self._grouping.image(self._family.itemset(index))
-            if violated_part(self._grouping, image, self._k) is not None:
+            if violated_part(self._grouping, image, self._k, self._tell) is not None:
                 return self._found(index)
             self._support[index] = -1
         return None

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False
-"""The compiled `Grouping`: rows (rows.pyx) that know partners (partners.pyx) and violated sets."""
+"""The compiled `Grouping`: rows that know partners (partners.pyx) and find what is violated."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
@@ -10,9 +10,11 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from overcoat.kernels.partners cimport Partners
+from overcoat.kernels.parts cimport Parts
 from overcoat.kernels.search cimport Search
 
 from overcoat.kernels.partners import loses_less
+from overcoat.kernels.reference import nothing
 
 __all__ = ["Grouping", "loses_less"]
 
@@ -24,10 +26,30 @@ cdef class Grouping(Partners):
     """See `overcoat.kernels.reference.Grouping`."""
 
     cdef Search _search
+    cdef Parts _parts       # only where itemsets are long and nobody holds them
 
     def __init__(self, offsets, codes, counts, block_of, parent, weight):
         Partners.__init__(self, offsets, codes, counts, block_of, parent, weight)
         self._search = Search(self.n_items)
+
+    def worst_part(self, groups, int64_t k, tell=nothing):
+        """Return the violated part of largest support of some groups; None if none is."""
+        if self._parts is None:
+            self._parts = Parts(self)
+        return self._parts.find(self, groups, k, tell)
+
+    def merge(self, int32_t one, int32_t other):
+        """Unite two groups; return the union."""
+        union = Partners.merge(self, one, other)
+        if self._parts is not None:
+            self._parts.merged(self, one, other)
+        return union
+
+    def suppress(self, int32_t group):
+        """Remove a group, with all its items."""
+        if self._parts is not None:
+            self._parts.suppressed(self, group)
+        Partners.suppress(self, group)
 
     def violations(self, int32_t group, int size, int64_t k, bint above, linkable, int64_t limit):
         """Return the most supported sets of `size` linkable groups that fewer than k support."""

@@ -9,6 +9,7 @@ cdef class Rows:
         Py_ssize_t n_items
         int32_t[::1] _rows              # all rows: length, count, number, items that stand for groups
         int32_t[::1] _row_start         # by number
+        int64_t _n_fills                # how often the rows were laid out
         int64_t[::1] _n_with            # how many rows had so many items or more
         int64_t[::1] _holder_start      # items -> the rows in which they stand for their group
         int32_t[::1] _holder_length

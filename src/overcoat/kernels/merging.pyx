@@ -164,6 +164,7 @@ cdef class Rows:
             const int64_t[::1] count = np.ascontiguousarray(counts, np.int64)
             int64_t j, row, at = 0
             int32_t item
+        self._n_fills += 1
         lengths = np.diff(offsets)
         cdef const int64_t[::1] longest_first = np.argsort(-lengths, kind="stable")
         self._n_with = n_rows - np.concatenate([[0], np.cumsum(np.bincount(lengths))])

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 __all__ = ["CountTree", "Grouping", "TooManySetsError", "find_moles", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
+# What takes long calls this some fifty times a second; the call may raise, and the work is over.
+Tell = Callable[[], object]
 
 
 def loses_less(size_x: int, x: int, size_y: int, y: int) -> bool:
@@ -24,6 +26,10 @@ def loses_less(size_x: int, x: int, size_y: int, y: int) -> bool:
     x and y are weight (its numerator) times support; what all losses share is left out.
     """
     return ((1 << size_x) - 1) * x < ((1 << size_y) - 1) * y
+
+
+def nothing() -> None:
+    """Do nothing: what a kernel calls now and then when it is given nothing to call."""
 
 
 class Grouping:
@@ -105,21 +111,38 @@ class Grouping:
             np.int64,
         )
 
-    def projections(self, groups: Ints) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return what rows hold of `groups`, as 0/1 over them, and how many hold just that.
+    def worst_part(self, groups: Ints, k: int, tell: Tell = nothing) -> NDArray[np.int32] | None:
+        """Return the violated part of largest support of some groups, ascending; None if none is.
 
-        Rows that hold none of them are left out; patterns come in lexicographic order.
+        A part is violated when somebody, but fewer than k, hold it. Of equals it is the first in
+        lexicographic order, a prefix first. Nobody holds all of `groups`.
         """
-        holders = [self._rows[int(group)] for group in groups]
-        counts: dict[tuple[bool, ...], int] = {}
-        for row in set.union(set(), *holders):
-            pattern = tuple(row in holder for holder in holders)
-            counts[pattern] = counts.get(pattern, 0) + self._counts[row]
-        patterns = sorted(counts)
-        return (
-            np.array(patterns, np.uint8).reshape(len(patterns), len(holders)),
-            np.array([counts[pattern] for pattern in patterns], np.int64),
-        )
+        in_order = groups.tolist()
+        best: tuple[int, ...] | None = None
+        best_support = 0
+        parts: list[tuple[tuple[int, ...], set[int]]] = [
+            ((group,), self._rows[group]) for group in reversed(in_order)
+        ]
+        while parts and best_support < k - 1:
+            tell()
+            part, rows = parts.pop()  # parts are met in lexicographic order
+            support = self._total(rows)
+            # A part below k needs no extension: a larger one has no more support and comes later.
+            if support < k:
+                if support > best_support:
+                    best, best_support = part, support
+                continue
+            later = [group for group in in_order if group > part[-1] and self._rows[group] & rows]
+            # Below a part there is a violated one only if fewer than k hold all that some row has.
+            shares = (
+                [self._rows[group] for group in later if row in self._rows[group]] for row in rows
+            )
+            if any(self._total(rows.intersection(*share)) < k for share in shares):
+                # Without a group that all rows hold a part has the same support, and comes later.
+                if rows <= self._rows[later[0]]:
+                    del later[1:]
+                parts += [((*part, group), rows & self._rows[group]) for group in reversed(later)]
+        return None if best is None else np.array(best, np.int32)
 
     def violations(
         self,

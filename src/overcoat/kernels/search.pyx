@@ -94,8 +94,10 @@ cdef class Search:
     ) except -1 nogil:
         """Extend the prefix of `depth` groups, held by `rows`, by groups after `last`.
 
-        Sets are grown in lexicographic order, so nothing beats the first `enough` of support
-        k - 1 but others that end in the same place.
+        It calls itself as deep as the sets are large, which is not deep: a size is looked at when
+        nothing smaller is violated, and to learn that takes a look at all smaller sets. They are
+        grown in lexicographic order, so nothing beats the first `enough` of support k - 1 but
+        others that end in the same place.
         """
         cdef:
             Level* level = &self._levels[depth]

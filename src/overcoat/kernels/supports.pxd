@@ -7,9 +7,7 @@ cdef class Supports(Rows):
         # the rows of some groups as bits, by number; NULL where not needed so far
         uint64_t** _bits
         int64_t _n_words
-        # scratch; a mark is valid when it equals the stamp
-        int64_t[::1] _row_mark
-        int32_t[::1] _position, _wanted
+        int32_t[::1] _wanted            # scratch
 
     cdef int64_t _support_of(self, int32_t* groups, int32_t n, int64_t limit) except -1 nogil
     cdef int64_t _support_by_rows(self, int32_t* groups, int32_t n, int64_t limit) noexcept nogil

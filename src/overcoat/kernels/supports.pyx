@@ -8,7 +8,7 @@ that group. Rows are numbered by their length, so a set of n groups concerns onl
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -21,6 +21,7 @@ cdef enum:
     BLOCK = 8  # words of bits
 
 cdef int64_t NO_LIMIT = 0x7FFFFFFFFFFFFFFF
+cdef int32_t FIRST = 4  # so many groups, the rarest, decide how soon a count is over
 cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
 
 
@@ -40,7 +41,6 @@ cdef class Supports(Rows):
 
     def __init__(self, offsets, codes, counts, block_of):
         Rows.__init__(self, offsets, codes, counts, block_of)
-        self._position = np.zeros(self.n_items, np.int32)
         self._wanted = np.zeros(self.n_items, np.int32)
 
     def support(self, groups):
@@ -74,45 +74,6 @@ cdef class Supports(Rows):
                     out[i] = min(self._support_of(&self._wanted[0], n_groups, limit), limit)
         return np.asarray(out)
 
-    def projections(self, groups):
-        """Return what rows hold of `groups`, as 0/1 over them, and how many hold just that."""
-        cdef:
-            const int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
-            Py_ssize_t n = wanted.shape[0], i, found = 0
-            int32_t item, row, group
-            int64_t j, total = 0
-        for i in range(n):
-            total += self._n_group_rows[wanted[i]]
-        cdef int32_t[::1] rows = np.empty(total, np.int32)
-        self._stamp += 1
-        for i in range(n):
-            self._mark[wanted[i]] = self._stamp
-            self._position[wanted[i]] = <int32_t> i
-            item = wanted[i]
-            while item >= 0:
-                for j in range(self._holder_start[item],
-                               self._holder_start[item] + self._holder_length[item]):
-                    row = self._holders[j]
-                    if self._row_mark[self._rows[row + NUMBER]] != self._stamp:
-                        self._row_mark[self._rows[row + NUMBER]] = self._stamp
-                        rows[found] = row
-                        found += 1
-                item = self._next[item]
-        ordered = np.sort(np.asarray(rows)[:found])
-        cdef int32_t[::1] sorted_rows = ordered
-        table = np.zeros((found, n), np.uint8)
-        cdef uint8_t[:, ::1] bits = table
-        for i in range(found):
-            row = sorted_rows[i]
-            for j in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
-                group = self._group[self._rows[j]]
-                if self._mark[group] == self._stamp:
-                    bits[i, self._position[group]] = 1
-        patterns, inverse = np.unique(table, axis=0, return_inverse=True)
-        counts = np.asarray(self._rows)[ordered + COUNT]
-        totals = np.bincount(inverse.reshape(-1), counts, len(patterns)).astype(np.int64)
-        return patterns, totals
-
     # -- changing -------------------------------------------------------------------------
 
     def merge(self, int32_t one, int32_t other):
@@ -137,7 +98,6 @@ cdef class Supports(Rows):
     cdef int _fill(self, offsets, codes, counts) except -1:
         cdef int32_t item
         Rows._fill(self, offsets, codes, counts)
-        self._row_mark = np.zeros(len(counts), np.int64)
         self._n_words = (len(counts) + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
         for item in range(self.n_items):
             self._drop_bits(item)
@@ -147,20 +107,19 @@ cdef class Supports(Rows):
         self, int32_t* groups, int32_t n, int64_t limit
     ) except -1 nogil:
         """Return the support of some distinct groups, or something not below limit."""
-        cdef int32_t i, j, group
+        cdef int32_t i, j, rarest
         cdef int64_t n_rows
         if n == 1:
             return self._support[groups[0]]
         if n >= self._n_with.shape[0]:
             return 0
         n_rows = self._n_with[n]
-        for i in range(1, n):  # the rarest first
-            group = groups[i]
-            j = i
-            while j > 0 and self._n_group_rows[groups[j - 1]] > self._n_group_rows[group]:
-                groups[j] = groups[j - 1]
-                j -= 1
-            groups[j] = group
+        for i in range(min(n, FIRST)):
+            rarest = i
+            for j in range(i + 1, n):
+                if self._n_group_rows[groups[j]] < self._n_group_rows[groups[rarest]]:
+                    rarest = j
+            groups[i], groups[rarest] = groups[rarest], groups[i]
         if self._n_group_rows[groups[0]] * RARE < n_rows:
             return self._support_by_rows(groups, n, limit)
         for i in range(n):
