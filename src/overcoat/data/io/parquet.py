@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
+from overcoat.data.memory import require_polars
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
@@ -36,6 +37,7 @@ def _sound(file: str | None) -> Iterator[None]:
 
 def list_column(path: Path, file: str | None = None) -> str:
     """Return the name of the file's only list-of-strings column."""
+    require_polars("reading Parquet", file)
     import polars as pl
 
     from overcoat.data.io.tables import only_list_column
@@ -49,6 +51,7 @@ def read_parquet(
     path: Path, layout: Layout, builder: TransactionsBuilder, problems: Problems
 ) -> None:
     """Add the transactions of a Parquet file to `builder`, some row groups at a time."""
+    require_polars("reading Parquet", problems.file)
     import polars as pl
 
     from overcoat.data.io.tables import add_lists, add_pairs, check_types
@@ -73,6 +76,7 @@ def write_parquet(
     transactions: Transactions, rows: NDArray[np.int64], target: Path | BinaryIO, layout: Layout
 ) -> None:
     """Write these distinct `rows`, in their order, as a long table or as lists."""
+    require_polars("writing Parquet")
     import polars as pl
 
     from overcoat.data.io.tables import frame_of
