@@ -43,6 +43,7 @@ def test_something_is_known_about_this_machine() -> None:
     assert free > 0
 
 
+@pytest.mark.compiled(reason="what the work needs was measured with it")
 @pytest.mark.parametrize(("rows", "what"), [(1_000_000, "reading it"), (300_000, "the work")])
 def test_a_run_under_a_small_limit_is_refused(tmp_path: Path, rows: int, what: str) -> None:
     if not Path("/proc/self/status").exists() or not hasattr(resource, "RLIMIT_AS"):

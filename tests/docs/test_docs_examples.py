@@ -133,6 +133,7 @@ def check_python(block: Block, names: dict[str, Any]) -> None:
     assert not runner.failures, "".join(lines)
 
 
+@pytest.mark.compiled(reason="examples run on thousands of patients, again and again")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
