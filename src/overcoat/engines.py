@@ -31,7 +31,9 @@ def chosen_engine(engine: Any = None) -> Engine:
     for known in get_args(Engine):
         if asked == known:
             return known  # type: ignore[no-any-return]
-    raise PolicyError(f"there is no engine {asked!r}; there are {' and '.join(get_args(Engine))}")
+    where = "" if engine else f"{VARIABLE}: "
+    known_ones = " and ".join(get_args(Engine))
+    raise PolicyError(f"{where}there is no engine {asked!r}; there are {known_ones}")
 
 
 def load(compiled: str, reference: str, engine: Any = None) -> Any:

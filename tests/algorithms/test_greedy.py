@@ -140,6 +140,7 @@ def test_methods_that_merge_refuse_h(method: str) -> None:
     assert anonymize(rows, 2, Coherence(1, ["x"]), method=method).mapping.merged == ()
 
 
+@pytest.mark.compiled(reason="the twin keeps no account of its memory")
 def test_too_many_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sys.modules["overcoat.algorithms.greedy"]  # the package has the function by that name
     monkeypatch.setattr(module, "available_memory", lambda: 1000)

@@ -136,6 +136,7 @@ def check_python(block: Block, names: dict[str, Any]) -> None:
 
 
 @needs_posix
+@pytest.mark.compiled(reason="examples run on thousands of patients, again and again")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -88,6 +88,6 @@ def test_a_set_that_only_items_nobody_links_show_has_no_example() -> None:
 
 def test_there_is_no_third_engine() -> None:
     assert count_tree_class("reference") is reference.CountTree
-    assert count_tree_class() is counttree.CountTree
+    assert count_tree_class("compiled") is counttree.CountTree
     with pytest.raises(PolicyError, match="no engine 'gpu'"):
         count_tree_class("gpu")  # type: ignore[arg-type]

@@ -6,12 +6,25 @@ The alternative is the system's: to kill the process in the middle, without a wo
 from __future__ import annotations
 
 import math
+import os
 import sys
 from pathlib import Path
 
 from overcoat.errors import DataError
 
-__all__ = ["available_memory", "peak_memory_mb", "require_memory"]
+__all__ = [
+    "available_memory",
+    "peak_memory_mb",
+    "polars_fits",
+    "require_memory",
+    "require_polars",
+]
+
+# What polars takes of the address space: 380 MiB when it is imported, 800 while it works, and for
+# each of its threads up to 130 more. Where it is refused memory it aborts the process.
+_POLARS = 1180 << 20
+_POLARS_THREAD = 130 << 20
+_POLARS_THREADS = "POLARS_MAX_THREADS"
 
 
 def available_memory() -> int | None:
@@ -36,6 +49,34 @@ def require_memory(
             "apart, or leave out items that nobody needs",
             file,
         )
+
+
+def polars_fits() -> bool:
+    """Say whether polars can be imported and used under the limit on the address space, if any.
+
+    Under a limit it gets a single thread, unless the environment says how many.
+    """
+    free = None if "polars" in sys.modules else _address_space_free()
+    if free is None:
+        return True
+    os.environ.setdefault(_POLARS_THREADS, "1")
+    return free >= _polars_needs()
+
+
+def require_polars(what: str, file: str | None = None) -> None:
+    """Raise a DataError unless polars can be imported and used."""
+    if not polars_fits():
+        raise DataError(
+            f"{what} needs about {_size(_polars_needs())} of address space, and "
+            f"{_size(_address_space_free() or 0)} can be had; raise the limit (ulimit -v), or use "
+            "text instead of Parquet and frames",
+            file,
+        )
+
+
+def _polars_needs() -> int:
+    threads = os.environ.get(_POLARS_THREADS, "1")
+    return _POLARS + _POLARS_THREAD * (int(threads) if threads.isdecimal() else 1)
 
 
 def _size(n_bytes: float) -> str:

@@ -16,7 +16,7 @@ from overcoat.data.io.names import input_layout
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
-from overcoat.data.memory import require_memory
+from overcoat.data.memory import require_memory, require_polars
 from overcoat.data.transactions import FrameLayout, Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
@@ -71,6 +71,7 @@ def read_frame(
 
 
 def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> Layout:
+    require_polars("reading a frame")
     import polars as pl
 
     from overcoat.data.io.tables import add_lists, add_pairs, check_types, only_list_column
@@ -227,6 +228,7 @@ def read_sparse(
 
 def to_polars(transactions: Transactions, layout: FrameLayout | None = None) -> pl.DataFrame:
     """Return a polars frame; see `Transactions.to_polars`."""
+    require_polars("a frame")
     from overcoat.data.io.tables import frame_of
 
     columns = _columns(transactions, layout)

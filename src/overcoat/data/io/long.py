@@ -15,6 +15,7 @@ from overcoat.data.io.delimited import TOLD, Dialect, decode, take
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
+from overcoat.data.memory import polars_fits
 from overcoat.data.native import format_rows
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
@@ -101,6 +102,8 @@ class _Table:
         """Add a block through polars if every record is sound; say whether that was so."""
         sep = self._dialect.sep
         if not (sep.isascii() and sep not in " \r" and is_sound(block, ord(sep), self._n_columns)):
+            return False
+        if not polars_fits():
             return False
         import polars as pl
 

@@ -15,6 +15,7 @@ from overcoat.context import QUIET
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
+from overcoat.data.memory import require_polars
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
@@ -42,6 +43,7 @@ def _sound(file: str | None) -> Iterator[None]:
 
 def list_column(path: Path, file: str | None = None) -> str:
     """Return the name of the file's only list-of-strings column."""
+    require_polars("reading Parquet", file)
     import polars as pl
 
     from overcoat.data.io.tables import only_list_column
@@ -59,6 +61,7 @@ def read_parquet(
     tell: Callable[[float], None] | None = None,
 ) -> None:
     """Add the transactions of a Parquet file to `builder`; `tell` is called with the share done."""
+    require_polars("reading Parquet", problems.file)
     tell = tell or (lambda share: None)
     import polars as pl
 
@@ -92,6 +95,7 @@ def write_parquet(
     tell: Callable[[], None] = QUIET,
 ) -> None:
     """Write distinct rows, given in `parts`, in their order, as a long table or as lists."""
+    require_polars("writing Parquet")
     from overcoat.data.io.tables import frame_of
 
     frame = frame_of(transactions, parts, layout)
