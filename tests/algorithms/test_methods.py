@@ -1,11 +1,19 @@
-"""What every method says of policies it cannot honour, before it starts."""
+"""What every method says of policies it cannot honour, and what holds for all of them."""
 
 from __future__ import annotations
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, get_args
 
 import pytest
 
 import overcoat as oc
 from overcoat.algorithms import methods
+from overcoat.context import Context
+from overcoat.engines import Engine
+from overcoat.errors import DataError
 
 ROWS = [{"a", "x"}, {"a", "b"}, {"b", "x"}, {"a", "b", "c"}, {"c"}]
 
@@ -34,3 +42,59 @@ def test_private_items_without_a_limit_are_for_everyone(name: str) -> None:
         hierarchy=oc.Hierarchy.balanced("abcx", 2),
     )
     assert oc.anonymize(ROWS, policy=policy, method=name).verdict.ok
+
+
+def many(data: oc.Transactions, times: int) -> oc.Transactions:
+    """The same rows, each so many times."""
+    return replace(data, counts=times * data.counts)
+
+
+@pytest.mark.parametrize("times", [3_000_000_000, (1 << 51) + 1])
+@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("name", methods())
+def test_billions_of_transactions(name: str, engine: Engine, times: int) -> None:
+    """When there are so many times the people, so many times k takes the same steps."""
+    stage = Context(engine=engine).start("anonymize")
+    method = methods()[name]().find
+    rng = random.Random(4)
+    n_steps = 0
+    for _ in range(25):
+        rows = [{rng.choice("abcdefgh") for _ in range(rng.randint(1, 6))} for _ in range(30)]
+        data = oc.Transactions.of(rows)
+        k = rng.randint(2, 6)
+        family: Any = rng.choice([oc.AllItemsets(2), oc.AllItemsets(3)])
+        if name == "greedy":
+            family = oc.Coherence(2, private=["h"], h=rng.choice([30, Fraction(100, 3), 50]))
+        elif name != "apriori" and rng.random() < 0.5:
+            family = oc.Itemsets([data.vocabulary.labels])
+        tree = oc.Hierarchy.balanced(data.vocabulary.labels, 2)
+        policy = oc.Policy(k, (family,), max_suppressed=100, hierarchy=tree)
+        few = method(data, policy.bind(data), stage)
+        largest = many(data, times)
+        outcome = method(largest, replace(policy.bind(largest), k=times * k), stage)
+        assert outcome.partition == few.partition
+        scaled = [replace(step, support=times * step.support) for step in few.steps]
+        assert list(outcome.steps) == scaled
+        n_steps += len(scaled)
+    assert n_steps > 25
+
+
+@pytest.mark.parametrize("name", ["coat", "pcta"])
+@pytest.mark.parametrize("weights", [None, lambda group: 0.5])
+def test_more_transactions_than_losses_can_tell_apart_are_refused(name: str, weights: Any) -> None:
+    data = many(oc.Transactions.of([{"a"}, {"b"}]), 1 << (31 if weights else 61))
+    policy = oc.Policy(2, (oc.AllItemsets(1),), weights=weights).bind(data)
+    with pytest.raises(DataError, match=r"transactions are more than the [\d,]+ whose losses"):
+        methods()[name]().find(data, policy)
+
+
+def test_a_share_of_very_many_digits() -> None:
+    """The share is exact however it is written, and takes no table of all supports."""
+    data = many(oc.Transactions.of([{"a", "x"}, {"a"}, {"a"}]), 10**12)
+    for digits, gone in (("33." + 40 * "3", ["a"]), ("33." + 40 * "3" + "4", [])):
+        family = oc.Coherence(1, private=["x"], h=Fraction(digits))
+        policy = oc.Policy(2, family, max_suppressed=100).bind(data)
+        outcome = oc.Greedy().find(data, policy)
+        assert outcome.partition.suppressed.tolist() == [
+            data.vocabulary.code(item) for item in gone
+        ]

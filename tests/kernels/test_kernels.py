@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from overcoat.data.transactions import Transactions
-from overcoat.errors import PolicyError
+from overcoat.errors import DataError, PolicyError
 from overcoat.kernels import grouping, grouping_class, reference
 from overcoat.policy.hierarchy import Hierarchy, Tree
 from platforms import needs_posix
@@ -42,6 +42,26 @@ def test_losses_are_compared_exactly_where_they_almost_tie(
         return
     for pair in ((size, x, size + more, y), (size + more, y, size, x)):
         assert grouping.loses_less(*pair) == reference.loses_less(*pair)
+
+
+@settings(max_examples=2000, deadline=None, derandomize=True)
+@given(
+    st.integers(1, 130),
+    st.integers(1, 130),
+    st.integers(0, 61),
+    st.integers(-3, 3),
+    st.integers(-3, 3),
+)
+def test_losses_are_compared_exactly_at_the_end_of_the_range(
+    size_x: int, size_y: int, shift: int, off_x: int, off_y: int
+) -> None:
+    """Products of nearly 62 bits, and those that are 2^d times each other, or almost."""
+    top = 2**62 - 1
+    x = min(top + off_x, top)
+    for near in (top >> shift, 1 << shift):
+        y = min(max(near + off_y, 0), top)
+        for pair in ((size_x, x, size_y, y), (size_x, y, size_y, x)):
+            assert grouping.loses_less(*pair) == reference.loses_less(*pair)
 
 
 def random_rows(rng: random.Random, n_rows: int, n_items: int) -> Transactions:
@@ -215,7 +235,7 @@ def test_there_is_no_third_engine() -> None:
 
 def test_numbers_that_would_overflow_are_refused() -> None:
     tree = Tree.star(1)
-    with pytest.raises(OverflowError, match="62 bits"):
+    with pytest.raises(DataError, match="1,099,511,627,776 transactions are more than the"):
         grouping.Grouping(
             np.array([0, 1]),
             np.array([0], np.int32),

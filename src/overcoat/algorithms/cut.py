@@ -76,8 +76,9 @@ class Cut:
         self.end = np.arange(1, n_nodes + 1, dtype=np.int32)
         self.n_items = np.zeros(n_nodes, np.int64)
         self.n_items[self.node_of] = 1
-        occurrences = np.zeros(n_nodes, np.int64)
-        occurrences[self.node_of] = supports
+        occurrences = [0] * n_nodes
+        for node, support in zip(self.node_of.tolist(), supports.tolist(), strict=True):
+            occurrences[node] = support
         for node in range(n_nodes - 1, 0, -1):  # parents come before their children
             self.end[parents[node]] = max(self.end[parents[node]], self.end[node])
             self.n_items[parents[node]] += self.n_items[node]
@@ -86,7 +87,10 @@ class Cut:
         self.home[self.node_of] = self.node_of
         # NCP of the data, without its constant denominator: each occurrence of an item counts the
         # items it can be confused with, none if it is published as it is.
-        self._full: list[int] = (self.n_items * occurrences).tolist()  # were the node in the cut
+        # The products may leave 64 bits; Python's integers do not mind.
+        self._full = [  # were the node in the cut
+            size * number for size, number in zip(self.n_items.tolist(), occurrences, strict=True)
+        ]
         self._now = [0] * n_nodes
 
     def path(self, node: int) -> list[int]:

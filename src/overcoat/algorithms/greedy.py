@@ -68,24 +68,41 @@ def _find_moles(
     data: Transactions, family: BoundAllItemsets, k: int, stage: Stage
 ) -> list[NDArray[np.int32]]:
     """Return the minimal moles, by size."""
-    private, shares = np.zeros(data.n_items, bool), np.empty(0, np.int64)
+    private, share = np.zeros(data.n_items, bool), Fraction(1)
     if isinstance(family, BoundCoherence) and family.limits_private:
-        private = family.private
-        # h percent of n people, rounded down. Python's integers are exact.
-        above, below = family.h.numerator, 100 * family.h.denominator
-        shares = np.array([above * n // below for n in range(data.n_transactions + 1)])
+        private, share = family.private, _largest_share(family.h / 100, data.n_transactions)
     free = available_memory()
     most = 1 << 40 if free is None else free // _BYTES
     try:
         return mole_finder(stage.engine)(
             *(data.offsets, data.codes, data.counts, family.linkable, private),
-            *(shares, family.largest, k, most),
+            *(share.as_integer_ratio(), family.largest, k, most, stage),
         )
     except TooManySetsError as error:
         raise PolicyError(
             f"the sets of {error.size} items that greedy has to look at do not fit in memory; "
             f"take a smaller p (it is {family.m}), a larger k or fewer public items"
         ) from None
+
+
+def _largest_share(h: Fraction, n: int) -> Fraction:
+    """Return the largest fraction up to h, from 0 to 1, with a denominator of at most n.
+
+    No more than so many of at most n people are as many as no more than h of them; and its terms
+    are no larger than the data, however h is written.
+
+    >>> _largest_share(Fraction("0.33333333333333333333"), 10)
+    Fraction(3, 10)
+    """
+    n = max(n, 1)
+    nearest = h.limit_denominator(n)
+    if nearest <= h:
+        return nearest
+    # The one before a / b in order is c / d with a d - b c = 1 and the largest d that there is.
+    a, b = nearest.as_integer_ratio()
+    inverse = pow(a, -1, b) if b > 1 else 1
+    d = inverse + (n - inverse) // b * b
+    return Fraction((a * d - 1) // b, d)
 
 
 # What an item of a mole takes: itself, its place in the index, and what sorting the index takes.

@@ -65,14 +65,16 @@ class _Run:
     def __init__(
         self, data: Transactions, policy: BoundPolicy, stage: Stage, choose: Choose
     ) -> None:
-        tree = policy.weights.tree or Tree.star(data.n_items)
+        tree, denominator = policy.weights.tree, 1
+        if tree is None:  # weights are asked for, and are at most 1
+            tree, denominator = Tree.star(data.n_items), policy.weights.denominator
         self.grouping = grouping_class(stage.engine)(
             data.offsets,
             data.codes,
             data.counts,
             policy.utility.block_of,
             tree.parent,
-            tree.weight,
+            denominator * tree.weight,
         )
         self.policy = policy
         self._stage, self._choose = stage, choose

@@ -16,6 +16,8 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
+from overcoat.kernels.limits import check_places
+
 
 cdef class CountTree:
     """See `overcoat.kernels.reference.CountTree`."""
@@ -44,8 +46,7 @@ cdef class CountTree:
         int32_t[::1] _found         # rows that `_collect` has found
 
     def __init__(self, offsets, codes, counts, parent, end, linkable, home):
-        if len(counts) >= 1 << 30:
-            raise OverflowError("more than 2^30 distinct rows")
+        check_places(2 * len(counts))  # a row goes with a mark
         self.n_nodes, self.n_rows = len(parent), len(counts)
         self._parent, self._end, self._home = parent, end, home
         self._linkable = linkable.view(np.uint8)

@@ -1,13 +1,23 @@
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 cdef enum:
-    # A row in `_rows`: this many numbers, then its items.
-    LENGTH, COUNT, NUMBER, HEAD
+    # A row in `_rows`: its head, then its items. The count has 64 bits and takes two places.
+    LENGTH, NUMBER, COUNT
+    HEAD = COUNT + 2
+
+
+cdef inline int64_t count_of(const int32_t* row) noexcept nogil:
+    """Return how often a row occurs."""
+    cdef int64_t count
+    memcpy(&count, row + COUNT, sizeof(count))
+    return count
+
 
 cdef class Rows:
     cdef:
         Py_ssize_t n_items
-        int32_t[::1] _rows              # all rows: length, count, number, items that stand for groups
+        int32_t[::1] _rows              # all rows: length, number, count, items that stand for groups
         int32_t[::1] _row_start         # by number
         int64_t _n_fills                # how often the rows were laid out
         int64_t[::1] _n_with            # how many rows had so many items or more

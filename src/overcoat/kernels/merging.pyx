@@ -2,7 +2,7 @@
 # cython: initializedcheck=False
 """The rows of the compiled kernels, and how merging changes them.
 
-A row is a run of `_rows`: its length, its count, its number, and one *item* for each group it holds,
+A row is a run of `_rows`: its length, its number, its count, and one *item* for each group it holds,
 the item's group being `_group[item]`; all in one place, because rows are visited in no order and
 each visit should cost one look at memory. The other way round, each item has a slice of `_holders`:
 the rows in which it stands for its group. A merge relabels items and visits only the rows of the
@@ -14,9 +14,11 @@ longest first: what holds many groups is among the first.
 
 import numpy as np
 
-from overcoat.data.native import canonical_rows
+from overcoat.data.native import canonical_rows, item_supports
+from overcoat.kernels.limits import check_places
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
 
 
 cdef class Rows:
@@ -24,12 +26,10 @@ cdef class Rows:
 
     def __init__(self, offsets, codes, counts, block_of):
         cdef Py_ssize_t n_items = len(block_of)
-        if len(codes) + HEAD * len(counts) >= 1 << 31 or int(np.sum(counts)) >= 1 << 31:
-            raise OverflowError("more than 2^31 items in distinct rows, or transactions")
+        check_places(len(codes) + HEAD * len(counts))
         self.n_items = n_items
         self._fill(offsets, codes, counts)
-        self._support = np.bincount(
-            codes, np.repeat(counts, np.diff(offsets)), n_items).astype(np.int64)
+        self._support = item_supports(offsets, codes, counts, n_items)
         self._n_groups, self._next_look = n_items, n_items // 2
         self._group = np.arange(n_items, dtype=np.int32)
         self._size = np.ones(n_items, np.int32)
@@ -113,7 +113,7 @@ cdef class Rows:
             while j < self._holder_start[item] + self._holder_length[item]:
                 row = self._holders[j]
                 if self._holds(row, large):
-                    overlap += self._rows[row + COUNT]
+                    overlap += count_of(&self._rows[row])
                     self._drop(row, item)
                     self._holder_length[item] -= 1
                     self._n_group_rows[small] -= 1
@@ -179,8 +179,8 @@ cdef class Rows:
                 row = longest_first[number]
                 self._row_start[number] = <int32_t> at
                 self._rows[at + LENGTH] = <int32_t> (start[row + 1] - start[row])
-                self._rows[at + COUNT] = <int32_t> count[row]
                 self._rows[at + NUMBER] = <int32_t> number
+                memcpy(&self._rows[at + COUNT], &count[row], sizeof(int64_t))
                 for j in range(start[row], start[row + 1]):
                     item = items[j]
                     self._rows[at + HEAD + j - start[row]] = item
@@ -225,7 +225,7 @@ cdef class Rows:
             end[0] = 0
             for row in range(n_rows):
                 at = self._row_start[row]
-                count[row] = self._rows[at + COUNT]
+                count[row] = count_of(&self._rows[at])
                 for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
                     groups[n_entries] = self._group[self._rows[e]]
                     n_entries += 1

@@ -21,8 +21,7 @@ from libc.string cimport memset
 
 from overcoat.kernels.together cimport Together
 
-cdef extern from *:
-    ctypedef long long int128 "__int128"
+from overcoat.kernels.limits import check_losses
 
 
 cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noexcept nogil:
@@ -30,31 +29,23 @@ cpdef bint loses_less(int64_t size_x, int64_t x, int64_t size_y, int64_t y) noex
 
     For size_x < size_y = size_x + d:  (2^size_y - 1) y - (2^size_x - 1) x
     = 2^size_x (2^d y - x) - (y - x), and with high = 2^d y - x >= 0 that is positive, because then
-    y - x <= high (and < 0 when high = 0, y > 0). Only a negative `high` needs a closer look.
+    y - x <= high (and < 0 when high = 0, y > 0). Only a negative `high` needs a closer look, and
+    then 2^d y < x, so that nothing here leaves 64 bits.
     """
-    cdef int64_t d
-    cdef int128 high, low
-    if x == 0 or y == 0:
-        return x < y
-    if size_x == size_y:
+    cdef int64_t d, short
+    if x == 0 or y == 0 or size_x == size_y:
         return x < y
     if size_x < size_y:
         d = size_y - size_x
-        if d >= 62:
+        if d >= 62 or y > x >> d or y << d == x:
             return True
-        high = (<int128> y << d) - x
-        if high >= 0:
-            return True
-        low = <int128> x - y
-        return size_x < 62 and low > (-high << size_x)
+        short = x - (y << d)  # x - y > 2^size_x short?
+        return size_x < 62 and (x - y - 1) >> size_x >= short
     d = size_x - size_y
-    if d >= 62:
+    if d >= 62 or x > y >> d or x << d == y:
         return False
-    high = (<int128> x << d) - y
-    if high >= 0:
-        return False
-    low = <int128> y - x
-    return size_y >= 62 or low < (-high << size_y)
+    short = y - (x << d)  # y - x < 2^size_y short?
+    return size_y >= 62 or (y - x) >> size_y < short
 
 
 cdef class Partners(Together):
@@ -65,8 +56,7 @@ cdef class Partners(Together):
         self._n_shelves = 0
 
     def __init__(self, offsets, codes, counts, block_of, parent, weight):
-        if int(np.sum(counts)) * int(np.max(weight, initial=0)) >= 1 << 62:
-            raise OverflowError("support times weight leaves 62 bits")
+        check_losses(counts, int(np.max(weight, initial=0)))
         Together.__init__(self, offsets, codes, counts, block_of)
         self._make_shelves(np.asarray(block_of, np.int64), np.asarray(parent), weight)
 
@@ -77,7 +67,7 @@ cdef class Partners(Together):
         """Return one of `groups` and its partner: the union within a block of smallest UL."""
         cdef Candidate best, candidate
         cdef int32_t group, merged = -1
-        best.group = -1
+        best.group, best.size, best.loss = -1, 0, 0
         for group in groups:
             self._find_partner(group, weigh, &candidate)
             if candidate.group >= 0 and (

@@ -25,7 +25,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcpy
 
-from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH, NUMBER, Rows
+from overcoat.kernels.merging cimport HEAD, LENGTH, NUMBER, Rows, count_of
 from overcoat.kernels.pulse cimport beat
 
 cdef int64_t UNKNOWN = -1, STRONG = -1
@@ -214,7 +214,7 @@ cdef class Parts:
                 self._project_once(of, other, tell)
                 if self._shares_all(
                         of._rows[other + NUMBER], self._shares + start, n, &work):
-                    support += of._rows[other + COUNT]
+                    support += count_of(&of._rows[other])
                 j += 1
             item = of._next[item]
         beat(tell, &self._work, work + n)
@@ -279,7 +279,7 @@ cdef class Parts:
                     self._seen[n_seen] = group
                     n_seen += 1
                 self._n_rows[group] += 1
-                self._support[group] += of._rows[of._row_start[one.number] + COUNT]
+                self._support[group] += count_of(&of._rows[of._row_start[one.number]])
             total += self._length[one.number] - one.at
         sort_groups(&self._seen[0], n_seen)
         node.last = self._n_children = self._n_children + n_seen
@@ -329,7 +329,7 @@ cdef class Parts:
             while j < child.end and support < k:
                 number = self._held[j].number
                 if self._shares_all(number, share, n, &work):
-                    support += of._rows[of._row_start[number] + COUNT]
+                    support += count_of(&of._rows[of._row_start[number]])
                 j += 1
             work += n
             if support < k:

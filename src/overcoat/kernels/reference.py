@@ -133,14 +133,15 @@ class Grouping:
                     best, best_support = part, support
                 continue
             later = [group for group in in_order if group > part[-1] and self._rows[group] & rows]
+            # Without a group that all rows hold a part has the same support, and comes later.
+            apart = (at for at, group in enumerate(later) if not rows <= self._rows[group])
+            n_common = next(apart, len(later))
+            part, later = (*part, *later[:n_common]), later[n_common:]
             # Below a part there is a violated one only if fewer than k hold all that some row has.
             shares = (
                 [self._rows[group] for group in later if row in self._rows[group]] for row in rows
             )
             if any(self._total(rows.intersection(*share)) < k for share in shares):
-                # Without a group that all rows hold a part has the same support, and comes later.
-                if rows <= self._rows[later[0]]:
-                    del later[1:]
                 parts += [((*part, group), rows & self._rows[group]) for group in reversed(later)]
         return None if best is None else np.array(best, np.int32)
 
@@ -351,10 +352,11 @@ def find_moles(
     counts: Ints,
     public: NDArray[np.bool_],
     private: NDArray[np.bool_],
-    shares: Ints,
+    share: tuple[int, int],
     p: int,
     k: int,
     most: int,
+    tell: Tell = nothing,
 ) -> list[NDArray[np.int32]]:
     """Return the minimal moles of 1, 2, …, p public items.
 
@@ -365,8 +367,8 @@ def find_moles(
     ----------
     offsets, codes, counts : IN, distinct rows and how often each occurs
     public, private : IN, bool, (M,)
-    shares : IN, (N + 1,); of so many transactions, how many may hold the same private item; may
-        be empty if nothing is private
+    share : of some transactions, at most share[0] / share[1] may hold the same private item; both
+        below 2^63
     most : the compiled twin gives up when the sets of one size hold more items together
 
     Returns
@@ -378,23 +380,25 @@ def find_moles(
     TooManySetsError : there are more than `most`, or memory is used up; compiled twin only
 
     >>> rows = np.array([0, 2, 4, 5]), np.array([0, 1, 0, 2, 0]), np.array([1, 2, 3])
-    >>> everything, nothing = np.ones(3, bool), np.zeros(3, bool)
-    >>> [moles.tolist() for moles in find_moles(*rows, everything, nothing, np.arange(7), 2, 2, 9)]
+    >>> everything, none = np.ones(3, bool), np.zeros(3, bool)
+    >>> [moles.tolist() for moles in find_moles(*rows, everything, none, (1, 1), 2, 2, 9)]
     [[[1]], []]
     """
     supports = Counter[tuple[int, ...]]()
     sharing = dict[tuple[int, ...], Counter[int]]()
+    above, below = share
     for (start, stop), count in zip(pairwise(offsets.tolist()), counts.tolist(), strict=True):
         row = codes[start:stop].tolist()
         secret = {item: count for item in row if private[item]}
         for size in range(1, p + 1):
             for items in combinations([item for item in row if public[item]], size):
+                tell()
                 supports[items] += count
                 sharing.setdefault(items, Counter()).update(secret)
     moles = {
         items
         for items, support in supports.items()
-        if support < k or any(number > shares[support] for number in sharing[items].values())
+        if support < k or any(n * below > support * above for n in sharing[items].values())
     }
     minimal = [
         items

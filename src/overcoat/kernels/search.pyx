@@ -10,7 +10,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 
-from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH, Rows
+from overcoat.kernels.merging cimport HEAD, LENGTH, Rows, count_of
 
 
 cdef struct Pair:
@@ -131,7 +131,7 @@ cdef class Search:
                     level.seen[n_seen] = group
                     n_seen += 1
                 level.n_rows[group] += 1
-                level.together[group] += of._rows[row + COUNT]
+                level.together[group] += count_of(&of._rows[row])
                 level.met[2 * n_met] = group
                 level.met[2 * n_met + 1] = row
                 n_met += 1
@@ -170,7 +170,7 @@ cdef class Search:
             int32_t row, group
         for i in range(n_rows):
             row = rows[i]
-            weight = of._rows[row + COUNT]
+            weight = count_of(&of._rows[row])
             for e in range(row + HEAD, row + HEAD + of._rows[row + LENGTH]):
                 group = of._group[of._rows[e]]
                 if together[group] == 0:

@@ -12,10 +12,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH, NUMBER, Rows
-
-cdef extern from *:
-    int lowest_bit "__builtin_ctzll" (unsigned long long) noexcept nogil
+from overcoat.kernels.merging cimport HEAD, LENGTH, NUMBER, Rows, count_of
 
 cdef enum:
     BLOCK = 8  # words of bits
@@ -152,7 +149,7 @@ cdef class Supports(Rows):
                 for e in range(row + HEAD, row + HEAD + length):
                     hits += self._mark[self._group[self._rows[e]]] == self._stamp
                 if hits == n:
-                    total += self._rows[row + COUNT]
+                    total += count_of(&self._rows[row])
                     if total >= limit:
                         return total
             item = self._next[item]
@@ -186,8 +183,8 @@ cdef class Supports(Rows):
                 continue
             for w in range(BLOCK):
                 while left[w]:
-                    total += self._rows[
-                        self._row_start[64 * (block + w) + lowest_bit(left[w])] + COUNT]
+                    total += count_of(&self._rows[
+                        self._row_start[64 * (block + w) + lowest_bit(left[w])]])
                     left[w] &= left[w] - 1
             if total >= limit:
                 return total
@@ -213,3 +210,12 @@ cdef class Supports(Rows):
     cdef void _drop_bits(self, int32_t group) noexcept nogil:
         free(self._bits[group])
         self._bits[group] = NULL
+
+
+cdef int lowest_bit(uint64_t bits) noexcept nogil:
+    """Return the place of the lowest bit that is set: how many lie below it."""
+    cdef uint64_t below = ~bits & (bits - 1)
+    below -= below >> 1 & 0x5555555555555555ULL
+    below = (below & 0x3333333333333333ULL) + (below >> 2 & 0x3333333333333333ULL)
+    below = below + (below >> 4) & 0x0F0F0F0F0F0F0F0FULL
+    return <int> (below * 0x0101010101010101ULL >> 56)

@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from overcoat.kernels.merging cimport COUNT, HEAD, LENGTH
+from overcoat.kernels.merging cimport HEAD, LENGTH, count_of
 from overcoat.kernels.supports cimport Supports
 
 cdef int64_t SOON = 4 * SLOTS  # asked for again within so many questions
@@ -92,13 +92,13 @@ cdef class Together(Supports):
 
     cdef int32_t _count_rows(self, int32_t group, int64_t* together) noexcept nogil:
         """Count into `together`, all zero so far; return how many are `_seen`."""
-        cdef int32_t item = group, row, other, count, n = 0
-        cdef int64_t j, e
+        cdef int32_t item = group, row, other, n = 0
+        cdef int64_t j, e, count
         while item >= 0:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 row = self._holders[j]
-                count = self._rows[row + COUNT]
+                count = count_of(&self._rows[row])
                 for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
                     other = self._group[self._rows[e]]
                     if together[other] == 0:
@@ -139,8 +139,8 @@ cdef class Together(Supports):
         """Bring the slots up to a merge that is about to happen."""
         cdef:
             int32_t small = one, large = other, kept = min(one, other), gone = max(one, other)
-            int32_t item, row, count, slot, own
-            int64_t j, e, total
+            int32_t item, row, slot, own
+            int64_t j, e, count, total
             int64_t* together
         if self._n_group_rows[large] < self._n_group_rows[small]:
             small, large = large, small
@@ -158,7 +158,7 @@ cdef class Together(Supports):
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 row = self._holders[j]
-                count = self._rows[row + COUNT]
+                count = count_of(&self._rows[row])
                 if self._holds(row, large):
                     for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
                         slot = self._slot_of[self._group[self._rows[e]]]
