@@ -11,10 +11,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from threading import Event
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from overcoat.engines import Engine
@@ -66,30 +65,58 @@ class Stage:
         Each gets a stage of its own, which ends it when another one fails or the work is to end.
         Only the calling thread talks to the context, and it is the one an interrupt reaches.
         """
-        if self.threads < 2 or len(jobs) < 2:
+        stop, lock, left = Event(), Lock(), iter(range(len(jobs)))
+        parts = [_Part(self.name, self.engine, stop) for _ in jobs]
+        results: dict[int, T] = {}
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            while not errors:
+                with lock:
+                    number = next(left, None)
+                if number is None:
+                    return
+                try:
+                    results[number] = jobs[number](parts[number])
+                except BaseException as error:
+                    errors.append(error)
+                    stop.set()
+
+        threads = _started(work, min(self.threads, len(jobs)))
+        if not threads:
             return [job(self) for job in jobs]
-        stop = Event()
-        parts = [_Part(self.name, stop) for _ in jobs]
-        with ThreadPoolExecutor(min(self.threads, len(jobs))) as pool:
-            futures = [pool.submit(job, part) for job, part in zip(jobs, parts, strict=True)]
-            try:
-                left = set(futures)
-                while left:
-                    done, left = wait(left, _PAUSE, FIRST_EXCEPTION)
-                    for future in done:
-                        future.result()
-                    if left:
-                        self(sum(part.done for part in parts), sum(part.of for part in parts))
-            finally:
-                stop.set()
-        return [future.result() for future in futures]
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(_PAUSE)
+                    self(sum(part.done for part in parts), sum(part.of for part in parts))
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        if errors:
+            raise errors[0]
+        return [results[number] for number in range(len(jobs))]
+
+
+def _started(work: Callable[[], None], number: int) -> list[Thread]:
+    """Start some threads; as many as can be had, and none where one would do."""
+    threads: list[Thread] = []
+    while len(threads) < number > 1:
+        thread = Thread(target=work)
+        try:
+            thread.start()
+        except RuntimeError:  # the system gives no more
+            break
+        threads.append(thread)
+    return threads
 
 
 class _Part(Stage):
     """The stage of one of several threads: it keeps what is told, and ends when all shall end."""
 
-    def __init__(self, name: str, stop: Event) -> None:
-        self.name, self.threads, self.engine, self.seconds = name, 1, None, 0.0
+    def __init__(self, name: str, engine: Engine | None, stop: Event) -> None:
+        self.name, self.threads, self.engine, self.seconds = name, 1, engine, 0.0
         self._stop = stop
         self.done = self.of = 0
 

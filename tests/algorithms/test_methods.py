@@ -80,10 +80,9 @@ def test_billions_of_transactions(name: str, engine: Engine, times: int) -> None
 
 
 @pytest.mark.parametrize("name", ["coat", "pcta"])
-@pytest.mark.parametrize("weights", [None, lambda group: 0.5])
-def test_more_transactions_than_losses_can_tell_apart_are_refused(name: str, weights: Any) -> None:
-    data = many(oc.Transactions.of([{"a"}, {"b"}]), 1 << (31 if weights else 61))
-    policy = oc.Policy(2, (oc.AllItemsets(1),), weights=weights).bind(data)
+def test_more_transactions_than_losses_can_tell_apart_are_refused(name: str) -> None:
+    data = many(oc.Transactions.of([{"a"}, {"b"}]), 1 << 31)
+    policy = oc.Policy(2, oc.AllItemsets(1), weights=lambda group: 0.5).bind(data)
     with pytest.raises(DataError, match=r"transactions are more than the [\d,]+ whose losses"):
         methods()[name]().find(data, policy)
 

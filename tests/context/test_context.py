@@ -84,3 +84,12 @@ def test_what_jobs_return_comes_in_their_order() -> None:
         assert oc.Context(threads=threads).start("work").side_by_side(jobs) == [
             n * n for n in range(20)
         ]
+
+
+def test_where_there_are_no_threads_to_be_had_one_does_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    jobs = [lambda stage, n=n: n for n in range(3)]
+    assert oc.Context(threads=4).start("work").side_by_side(jobs) == [0, 1, 2]
