@@ -189,8 +189,8 @@ class Result:
         if not target.is_file():
             return
         over_policy = any(Path(x).exists() and target.samefile(x) for x in self.policy.files)
-        over_data = self.data.digest is not None and self.data.digest == _digest(target)
-        if over_policy or (over_data and self.data.digest != _digest(staged)):
+        over_data = self.data.file_digest is not None and self.data.file_digest == _digest(target)
+        if over_policy or (over_data and self.data.file_digest != _digest(staged)):
             raise DataError("is an input; name another file for the output", str(path))
 
     def _check_copy(self, written: Any, layout: Layout, keep_order: bool) -> None:
