@@ -25,6 +25,7 @@ from overcoat.data import samples
 NAMES = [experiment.name for experiment in EXPERIMENTS]
 
 
+@pytest.mark.compiled(reason="an experiment takes minutes on twins")
 @pytest.mark.parametrize("name", NAMES)
 def test_experiment(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([name, "--out", str(tmp_path / "out"), "--page", str(tmp_path / "page.md")])

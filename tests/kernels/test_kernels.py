@@ -228,7 +228,7 @@ def test_larger_violations_agree() -> None:
 
 def test_there_is_no_third_engine() -> None:
     assert grouping_class("reference") is reference.Grouping
-    assert grouping_class() is grouping.Grouping
+    assert grouping_class("compiled") is grouping.Grouping
     with pytest.raises(PolicyError, match="no engine 'gpu'"):
         grouping_class("gpu")  # type: ignore[arg-type]
 

@@ -64,7 +64,7 @@ class Transactions:
     positions : int64, (n_transactions,) or None; the row of each transaction in the order of the
         input, kept only on request
     layout : how the input was laid out, None for Python objects
-    digest : SHA-256 of the input file, None for Python objects
+    file_digest : SHA-256 of the input file, None for Python objects
 
     >>> data = Transactions.of([{"b", "a"}, {"a"}, {"a", "b"}, set()])
     >>> data
@@ -79,7 +79,7 @@ class Transactions:
     counts: Counts
     positions: NDArray[np.int64] | None = None
     layout: Layout | None = None
-    digest: str | None = None
+    file_digest: str | None = None
 
     def __post_init__(self) -> None:
         arrays = checked_arrays(
@@ -102,14 +102,15 @@ class Transactions:
         counts: Counts,
         positions: NDArray[np.int64] | None = None,
         layout: Layout | None = None,
-        digest: str | None = None,
+        file_digest: str | None = None,
     ) -> Transactions:
         """Take over arrays that were just made canonical and belong to nobody else."""
         check_number(len(counts), "distinct rows")
         self = cls.__new__(cls)
         self._hold(offsets, codes, counts, positions)
-        for name, value in (("vocabulary", vocabulary), ("layout", layout), ("digest", digest)):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "vocabulary", vocabulary)
+        object.__setattr__(self, "layout", layout)
+        object.__setattr__(self, "file_digest", file_digest)
         return self
 
     @classmethod
@@ -370,7 +371,7 @@ class TransactionsBuilder:
         self,
         *,
         layout: Layout | None = None,
-        digest: str | None = None,
+        file_digest: str | None = None,
         stage: Stage = QUIET,
     ) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out.
@@ -405,7 +406,7 @@ class TransactionsBuilder:
         if self._positions is not None:
             positions = became[_joined(self._positions, np.int64)]
         return Transactions._of_canonical(
-            vocabulary, offsets, codes, counts, positions, layout, digest
+            vocabulary, offsets, codes, counts, positions, layout, file_digest
         )
 
     def _gather_loose(self) -> None:

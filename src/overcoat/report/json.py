@@ -56,7 +56,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": [str(note) for note in policy.notes],
-        "input_sha256": result.data.digest,
+        "input_sha256": result.data.file_digest,
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
         "peak_memory_mb": _finite(round(peak_memory_mb(), 1)),
         **more,

@@ -57,7 +57,7 @@ def test_long_frames(frame: Any) -> None:
     data = read(frame, id="p", item="c", keep_order=True)
     assert ordered(data) == [("a", "b"), ("a",), ()]
     assert data.layout == Layout("long", parquet=True, id="p", item="c")
-    assert data.digest is None
+    assert data.file_digest is None
 
 
 LIST_FRAMES = {
@@ -230,7 +230,7 @@ def test_parquet(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     data = read(path, id="p", item="c", keep_order=True)
     assert ordered(data) == [("a", "b"), ("a",), ()]
     assert data.layout == Layout("long", parquet=True, id="p", item="c")
-    assert data.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert data.file_digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
     pl.DataFrame({"x": range(4), "c": LISTS}).write_parquet(path)
     data = read(path, keep_order=True)
@@ -245,12 +245,12 @@ def test_parquet_from_pipes_gzip_and_under_other_names(tmp_path: Path) -> None:
     write(data, packed, layout=Layout("list", parquet=True))
     raw = packed.getvalue()
     assert read(io.BytesIO(raw)) == data
-    assert read(io.BytesIO(raw)).digest == hashlib.sha256(raw).hexdigest()
+    assert read(io.BytesIO(raw)).file_digest == hashlib.sha256(raw).hexdigest()
     assert read(io.BytesIO(gzip.compress(raw))) == data
     for name, content in [("x.parquet.gz", gzip.compress(raw)), ("x.bin", raw), ("x.pq", raw)]:
         (tmp_path / name).write_bytes(content)
         assert read(tmp_path / name) == data
-        assert read(tmp_path / name).digest == hashlib.sha256(content).hexdigest()
+        assert read(tmp_path / name).file_digest == hashlib.sha256(content).hexdigest()
 
 
 def test_written_parquet(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_python_objects() -> None:
     data = read([{"b", "a"}, [], ("a", "a")], keep_order=True)
     assert ordered(data) == [("a", "b"), (), ("a",)]
     assert data.layout is None
-    assert data.digest is None
+    assert data.file_digest is None
     assert read(data) is data
     assert read(iter([{"a"}])).n_transactions == 1
 

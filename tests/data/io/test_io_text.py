@@ -125,10 +125,10 @@ def test_digest_is_of_the_raw_bytes(tmp_path: Path) -> None:
     path = tmp_path / "x.dat.gz"
     write(Transactions.of([{"a"}]), path, layout=Layout("basket"))
     raw = path.read_bytes()
-    assert read(path).digest == hashlib.sha256(raw).hexdigest()
-    assert read(io.BytesIO(raw)).digest == hashlib.sha256(raw).hexdigest()
+    assert read(path).file_digest == hashlib.sha256(raw).hexdigest()
+    assert read(io.BytesIO(raw)).file_digest == hashlib.sha256(raw).hexdigest()
     bom = b"\xef\xbb\xbfa\n"
-    assert read(io.BytesIO(bom)).digest == hashlib.sha256(bom).hexdigest()
+    assert read(io.BytesIO(bom)).file_digest == hashlib.sha256(bom).hexdigest()
 
 
 class Watched(io.RawIOBase):
@@ -177,7 +177,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", text)
     data = read("-")
     assert list(data) == [(("a", "b"), 1)]
-    assert data.digest == hashlib.sha256(b"a b\n").hexdigest()
+    assert data.file_digest == hashlib.sha256(b"a b\n").hexdigest()
     assert data.layout is not None
     assert data.layout.suffix is None
 

@@ -183,7 +183,7 @@ def _read_file(
     else:
         read_basket(source.stream, layout, builder, problems, source.tell)
     problems.check()
-    data = builder.build(layout=layout, digest=source.digest())
+    data = builder.build(layout=layout, file_digest=source.digest())
     if not data.n_transactions:
         raise DataError("the file holds no transactions", source.name)
     return data
