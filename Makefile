@@ -63,7 +63,7 @@ check: lint
 	$(TEST) $(addprefix --ignore=tests/,$(SLOW))
 
 twins: $(INSTALLED) $(TOOLS)
-	OVERCOAT_ENGINE=reference $(TEST)
+	OVERCOAT_ENGINE=reference $(TEST) --ignore=tests/packaging
 
 bench: $(INSTALLED) $(TOOLS)
 	$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))
