@@ -64,7 +64,7 @@ check: lint
 	$(TEST) $(addprefix --ignore=tests/,$(SLOW))
 
 twins: $(INSTALLED) $(TOOLS)
-	OVERCOAT_ENGINE=reference $(TEST) -m 'not compiled'
+	OVERCOAT_ENGINE=reference $(TEST) -m 'not compiled' --ignore=tests/packaging
 
 bench: $(INSTALLED) $(TOOLS)
 	$(BIN)/python -m benchmarks.run --scale $(SCALE) $(if $(DATA),--data $(DATA)) $(if $(OUT),--out $(OUT))

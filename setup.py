@@ -17,9 +17,11 @@ class BuildParts(build_ext):
     """Builds the C files in `build`, so that none lies beside the sources."""
 
     def finalize_options(self) -> None:
-        """Use every core unless told otherwise."""
+        """Use every core; keep what an editable install builds: the next has only changes to do."""
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
+        if self.editable_mode:
+            self.build_lib = "build/editable"
 
     def build_extensions(self) -> None:
         """Turn all sources into C, then compile them with the flags of this compiler."""
@@ -41,9 +43,9 @@ class BuildParts(build_ext):
 
 
 parts = [
-    Extension(".".join(path.with_suffix("").parts[1:]), [path.as_posix()])
+    Extension(".".join(path.with_suffix("").parts[1:]), [path.as_posix()], depends=["setup.py"])
     for path in sorted(Path("src").rglob("*.pyx"))
 ]
-shared = Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"])
+shared = Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], depends=["setup.py"])
 
 setup(ext_modules=[*parts, shared], cmdclass={"build_ext": BuildParts})

@@ -49,7 +49,7 @@ def test_cr_for_lf(
         raw = marked.replace("\n", end).replace("\0", "\r\n").encode()
         path.write_bytes(gzip.compress(raw) if packed else raw)
         data = read(path, keep_order=True, **options)
-        assert data.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert data.file_digest == hashlib.sha256(path.read_bytes()).hexdigest()
         assert data.positions is not None
         seen.append((list(data), data.positions.tolist()))
     assert seen[0] == seen[1]

@@ -191,7 +191,7 @@ BAD: list[tuple[Any, dict[str, Any], list[str]]] = [
     (
         pd.DataFrame({"p": [["a"]], "c": ["a"]}),
         {"id": "p", "item": "c"},
-        ["column 'p' does not hold ids: unhashable type: 'list'"],
+        ["column 'p' does not hold ids; an id is a number or a string"],
     ),
     (
         pl.DataFrame({"p": [1]}),

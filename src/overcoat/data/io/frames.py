@@ -131,8 +131,10 @@ def _read_pandas(frame: Any, layout: Layout, guess: bool, builder: TransactionsB
         try:
             pairs.add(_values(ids), labels)
             pairs.finish()
-        except TypeError as error:  # not hashable
-            raise DataError(f"column {layout.id!r} does not hold ids: {error}") from None
+        except TypeError:  # not hashable
+            raise DataError(
+                f"column {layout.id!r} does not hold ids; an id is a number or a string"
+            ) from None
     else:
         for row, values in enumerate(_values(_pandas_column(frame, layout.items)), 1):
             if isinstance(values, (str, bytes)) or not isinstance(values, Iterable | None):
