@@ -107,7 +107,7 @@ def test_verification_that_fails(desk: Desk) -> None:
 def test_what_nobody_expected(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def fail(*arguments: object) -> None:
+    def fail(*arguments: object, **options: object) -> None:
         raise error
 
     monkeypatch.setattr("overcoat.release.walk.verify", fail)

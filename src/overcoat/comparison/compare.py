@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from overcoat import html
 from overcoat.checks import check_choice
 from overcoat.comparison.runs import Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
@@ -94,12 +95,11 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         from overcoat.comparison.text import essentials
-        from overcoat.html import table
 
         header, *rows = essentials(self)
         data = self.data
         caption = f"{data.n_transactions:,} transactions, {data.n_items:,} items"
-        return table(rows, header, f"{len(rows)} runs on {caption}")
+        return html.card("Comparison", html.table(rows, header, f"{len(rows)} runs on {caption}"))
 
     def write(
         self,
