@@ -198,8 +198,7 @@ def anonymize(
     sink = sink_for(outputs.released)
     sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
     with context.stage("policy", seconds) as stage:
-        stated = policy if known is None else policy.knowing(known)
-        bound = stated.bind(transactions, stage=stage)
+        bound = policy.bind(transactions, known=known or (), stage=stage)
     if known is None:
         result = find_release(transactions, bound, method, context=context, seconds=seconds)
     else:
@@ -249,7 +248,7 @@ def verify(
         original = data.read(stage)
         copy = take_release(released, original, to, stage=stage)
     with context.stage("policy") as stage:
-        bound = statement.policy.knowing(known).bind(original, stage=stage)
+        bound = statement.policy.bind(original, known=known, stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
     notes = bound.notes

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field, replace
 from threading import Event, Lock, Thread
 from typing import TypeVar
 
-from overcoat.engines import Engine
-from overcoat.errors import CancelledError
+from overcoat.checks import check_count
+from overcoat.engines import Engine, chosen_engine
+from overcoat.errors import CancelledError, PolicyError
 
 __all__ = ["QUIET", "Context", "Progress", "Stage"]
 
@@ -35,7 +36,7 @@ class Stage:
     Attributes
     ----------
     name : what is being done
-    threads, engine : those of the context
+    threads, engine, memory : those of the context
     seconds : how long it took, once it is over
 
     >>> stage = Context(progress=lambda *told: print(*told)).start("verify")
@@ -45,7 +46,7 @@ class Stage:
 
     def __init__(self, name: str, context: Context) -> None:
         self.name, self.threads, self.engine = name, context.threads, context.engine
-        self.seconds = 0.0
+        self.memory, self.seconds = context.memory, 0.0
         self._context, self._told = context, 0.0
 
     def __call__(self, done: int = 0, of: int = 0) -> None:
@@ -71,7 +72,7 @@ class Stage:
         errors: list[BaseException] = []
 
         def work() -> None:
-            while not errors:
+            while not stop.is_set():
                 with lock:
                     number = next(left, None)
                 if number is None:
@@ -82,10 +83,11 @@ class Stage:
                     errors.append(error)
                     stop.set()
 
-        threads = _started(work, min(self.threads, len(jobs)))
-        if not threads:
-            return [job(self) for job in jobs]
+        threads: list[Thread] = []
         try:
+            _start(threads, work, min(self.threads, len(jobs)))
+            if not threads:
+                return [job(self) for job in jobs]
             for thread in threads:
                 while thread.is_alive():
                     thread.join(_PAUSE)
@@ -93,23 +95,22 @@ class Stage:
         finally:
             stop.set()
             for thread in threads:
-                thread.join()
+                if thread.ident is not None:  # it was started
+                    thread.join()
         if errors:
             raise errors[0]
         return [results[number] for number in range(len(jobs))]
 
 
-def _started(work: Callable[[], None], number: int) -> list[Thread]:
+def _start(threads: list[Thread], work: Callable[[], None], number: int) -> None:
     """Start some threads; as many as can be had, and none where one would do."""
-    threads: list[Thread] = []
     while len(threads) < number > 1:
-        thread = Thread(target=work)
+        threads.append(Thread(target=work))
         try:
-            thread.start()
+            threads[-1].start()
         except RuntimeError:  # the system gives no more
+            threads.pop()
             break
-        threads.append(thread)
-    return threads
 
 
 class _Part(Stage):
@@ -117,6 +118,7 @@ class _Part(Stage):
 
     def __init__(self, name: str, engine: Engine | None, stop: Event) -> None:
         self.name, self.threads, self.engine, self.seconds = name, 1, engine, 0.0
+        self.memory = None
         self._stop = stop
         self.done = self.of = 0
 
@@ -144,8 +146,9 @@ class Context:
     cancelled : asked about fifty times a second; when it says true, the work ends with a
         `CancelledError` and nothing is written
     threads : how many to use, by default one a core; the result is the same for any number
-    memory : how many bytes the work may take; by default what the machine has
-    engine : ``compiled`` or ``reference`` kernels; both give the same result
+    memory : how many bytes reading a file, and finding a mapping, may take; by default what the
+        machine has
+    engine : ``compiled`` or ``reference`` kernels of the methods; both give the same result
 
     >>> Context(threads=1).threads
     1
@@ -156,6 +159,15 @@ class Context:
     threads: int = field(default_factory=_default_threads)
     memory: int | None = None
     engine: Engine | None = None
+
+    def __post_init__(self) -> None:
+        check_count("threads", self.threads)
+        if self.memory is not None:
+            check_count("memory", self.memory, 0)
+        chosen_engine(self.engine)
+        for name in ("progress", "cancelled"):
+            if (given := getattr(self, name)) is not None and not callable(given):
+                raise PolicyError(f"{name} must be a function, not {given!r}")
 
     def start(self, name: str) -> Stage:
         """Begin a stage."""

@@ -1,8 +1,8 @@
 """Engines: every compiled part has a slow twin in Python, and this is where one of them is chosen.
 
-``compiled`` is what runs. ``reference`` runs when it is asked for: for one piece of work by
-`Context`, for the whole process by the environment variable ``OVERCOAT_ENGINE``. Where a compiled
-part is missing its twin takes over, and a warning says so: never in silence.
+``compiled`` is what runs. ``reference`` runs when it is asked for: for the kernels of one piece of
+work by `Context`, for all parts of the process by the environment variable ``OVERCOAT_ENGINE``.
+Where a compiled part is missing its twin takes over, and a warning says so: never in silence.
 """
 
 from __future__ import annotations

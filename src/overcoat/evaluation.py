@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from overcoat import html
 from overcoat.checks import check_count, check_percent
-from overcoat.context import Context
+from overcoat.context import QUIET, Context, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem, VerificationError
 from overcoat.loss.error import Errors, ExpectedError, n_pairs
@@ -25,6 +25,7 @@ from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, 
 from overcoat.policy.utility import Utility
 from overcoat.release.given import (
     MappingLike,
+    PolicyLike,
     take_context,
     take_data,
     take_mapping,
@@ -144,7 +145,7 @@ def evaluate(
     hierarchy: AnyHierarchy | str | Path | None = None,
     weights: WeightsLike | None = None,
     penalties: Penalties | None = None,
-    policy: Policy | str | Path | None = None,
+    policy: PolicyLike | None = None,
     workloads: Workload | Iterable[Workload] | None = None,
     min_support: float | None = None,
     min_confidence: float = 50.0,
@@ -197,15 +198,17 @@ def evaluate(
     if isinstance(data, Result):
         released = data if released is None else released
         mapping = data if mapping is None else mapping
-        policy = data if policy is None and not given else policy  # type: ignore[assignment]
+        policy = data if policy is None and not given else policy
+    elif policy is None and not given:  # a result has it, wherever it stands
+        policy = next((one for one in (mapping, released) if isinstance(one, Result)), None)
     data = take_data(data, options, context)
     mapping = take_mapping(mapping)
-    released = take_release(released, data)
+    released = take_release(released, data, stage=context.start("read"))
     check_percent("min_confidence", min_confidence)
     check_measures(measures)
     top = check_count("top", top)
     stated = Policy(k=1, privacy=(), **given) if policy is None else take_policy(policy)
-    bound = stated.knowing(mapping).bind(data, privacy=False)
+    bound = stated.bind(data, privacy=False, known=mapping)
     _check_release(data, released, mapping)
     workloads = draw_workloads(data) if workloads is None else _checked_workloads(workloads)
     patterns = None
@@ -218,11 +221,12 @@ def evaluate(
             min_confidence,
             top,
         )
-    with context.stage("evaluate"):
+    with context.stage("evaluate") as stage:
         return measure_release(
             *(data, released, mapping, bound, workloads, patterns),
             measures=measures,
             expected=True,
+            stage=stage,
         )
 
 
@@ -236,9 +240,14 @@ def measure_release(
     *,
     measures: Iterable[Measure] = (),
     expected: bool = False,
+    stage: Stage = QUIET,
 ) -> Evaluation:
     """Measure a release that is known to be the data under the mapping."""
     own = {measure.name: measure.of(data, released, mapping) for measure in measures}
+    answers = []
+    for number, workload in enumerate(workloads):
+        stage(number, len(workloads))
+        answers.append(answer(workload, data, released, mapping))
     errors = None
     if expected and n_pairs(data) <= ExpectedError.MOST:
         errors = ExpectedError(data).total(mapping.partition_of(data))
@@ -249,8 +258,8 @@ def measure_release(
         loss=measure_loss(data, released, mapping, policy),
         ncp=measure_ncp(data, mapping, policy.hierarchy),
         has_hierarchy=policy.hierarchy is not None,
-        counts=named_counts(data, released, mapping, policy),
-        answers=tuple(answer(workload, data, released, mapping) for workload in workloads),
+        counts=named_counts(data, released, mapping, policy, stage),
+        answers=tuple(answers),
         patterns=patterns,
         notes=(*policy.notes, *(note for workload in workloads for note in workload.notes)),
         flat_ncp=measure_ncp(data, mapping),

@@ -39,7 +39,7 @@ class Published:
     @classmethod
     def of(cls, result: Result) -> Published:
         """Take what is published of a result."""
-        return cls(result.released, result.mapping, result.policy.stated)
+        return cls(result.released, result.mapping, result.policy.settled)
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,6 +94,10 @@ class Mapping(Abstract[str, "str | None"]):
     @classmethod
     def over(cls, vocabulary: Vocabulary, partition: Partition) -> Mapping:
         """Give the groups of a partition their labels."""
+        if len(vocabulary) != partition.n_items:
+            raise MappingError(
+                f"the partition has {partition.n_items} items, the vocabulary {len(vocabulary)}"
+            )
         members = [tuple(vocabulary[code] for code in group) for group in partition.groups]
         return cls(vocabulary, partition, _make_labels(vocabulary, members))
 

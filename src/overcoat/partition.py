@@ -82,7 +82,9 @@ class Partition:
         """Size of each item's group, 0 where the item is suppressed; (M,)."""
         kept = self.group_of >= 0
         sizes = np.bincount(self.group_of[kept], minlength=self.n_items)
-        return np.where(kept, sizes[self.group_of], 0).astype(np.int64)
+        of_items = np.where(kept, sizes[self.group_of], 0).astype(np.int64)
+        of_items.flags.writeable = False
+        return of_items
 
     @cached_property
     def groups(self) -> tuple[Codes, ...]:
@@ -115,6 +117,8 @@ class Partition:
         >>> Partition([0, 0, 2]).moved(0, 2).group_of
         array([0, 1, 0], dtype=int32)
         """
+        if group >= 0 and group != item and self.group_of[group] < 0:
+            raise MappingError(f"item {group} is suppressed: there is no group to move {item} to")
         group_of = self.group_of.astype(np.int64)
         alone = self.n_items  # a number that no group has
         group_of[item] = -1 if group < 0 else alone if group == item else self.group_of[group]

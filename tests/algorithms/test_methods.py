@@ -11,7 +11,7 @@ import pytest
 
 import overcoat as oc
 from overcoat.algorithms import methods
-from overcoat.context import Context
+from overcoat.context import QUIET, Context
 from overcoat.engines import Engine
 from overcoat.errors import DataError
 
@@ -84,7 +84,7 @@ def test_more_transactions_than_losses_can_tell_apart_are_refused(name: str) -> 
     data = many(oc.Transactions.of([{"a"}, {"b"}]), 1 << 31)
     policy = oc.Policy(2, oc.AllItemsets(1), weights=lambda group: 0.5).bind(data)
     with pytest.raises(DataError, match=r"transactions are more than the [\d,]+ whose losses"):
-        methods()[name]().find(data, policy)
+        methods()[name]().find(data, policy, QUIET)
 
 
 def test_a_share_of_very_many_digits() -> None:

@@ -1,6 +1,7 @@
 """Contexts: everything tells how far it is, can be cancelled, and gives the same on any threads."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -93,3 +94,34 @@ def test_where_there_are_no_threads_to_be_had_one_does_all(monkeypatch: pytest.M
     monkeypatch.setattr("threading.Thread.start", refuse)
     jobs = [lambda stage, n=n: n for n in range(3)]
     assert oc.Context(threads=4).start("work").side_by_side(jobs) == [0, 1, 2]
+
+
+def test_no_job_is_begun_after_the_end() -> None:
+    begun: list[Stage] = []
+
+    def failing(stage: Stage) -> None:
+        raise ZeroDivisionError
+
+    def job(stage: Stage) -> None:
+        begun.append(stage)
+        stage()
+
+    with pytest.raises(ZeroDivisionError):
+        oc.Context(threads=2).start("work").side_by_side([failing, *([job] * 1000)])
+    assert len(begun) < 1000
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"threads": 0},
+        {"threads": "2"},
+        {"memory": -1},
+        {"engine": "gpu"},
+        {"progress": 3},
+        {"cancelled": True},
+    ],
+)
+def test_what_a_context_refuses(wrong: dict[str, Any]) -> None:
+    with pytest.raises(oc.PolicyError):
+        oc.Context(**wrong)

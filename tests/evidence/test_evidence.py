@@ -1,6 +1,7 @@
 """The external edition: what anyone finds in published files, from these alone."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -90,3 +91,18 @@ def test_damage_is_seen_from_outside(damage: str) -> None:
         policy = oc.Policy(50, policy.privacy, policy.utility, max_suppressed=20)
     damaged = Published(oc.read(rows), published.mapping, policy)
     assert not External(damaged).verdict.ok
+
+
+def test_lines_mean_the_same_outside_as_inside(tmp_path: Path) -> None:
+    """How a line of a file is split depends on the data; the published policy has it settled."""
+    data, sets = tmp_path / "data.txt", tmp_path / "sets.txt"
+    data.write_text("a b|c\na b|c\na b\nc\n", encoding="utf-8")
+    sets.write_text("a b|c\n", encoding="utf-8")
+    policy = oc.Policy(2, oc.Itemsets.read(sets))
+    result = oc.anonymize(data, policy, sep="|")
+    external = External(Published.of(result))
+    assert external.verdict.ok
+    assert external.published.policy == oc.Policy(2, oc.Itemsets([["a b", "c"]]))
+    stricter = oc.Policy(3, external.published.policy.privacy)
+    untouched = oc.Mapping.over(result.data.vocabulary, oc.Partition.untouched(2))
+    assert not verify_published(result.data, untouched, stricter).ok

@@ -28,7 +28,7 @@ POLICIES: dict[str, oc.Policy] = {
     "utility": oc.Policy(5, oc.Pgen(), {"u": ["a", "b"]}),
     "intact": oc.Policy(5, oc.Pgen(), oc.Utility({"u": ["a", "b"]}, rest="intact")),
     "s": oc.Policy(5, oc.Pgen(), max_suppressed=2),
-    "exact s": oc.Policy(5, oc.Pgen(), max_suppressed=Fraction(1, 3)),  # type: ignore[arg-type]
+    "exact s": oc.Policy(5, oc.Pgen(), max_suppressed=Fraction(1, 3)),
     "hierarchy": oc.Policy(5, oc.Pgen(), hierarchy=oc.Hierarchy.balanced("abc", 2)),
     "balanced": oc.Policy(5, oc.Pgen(), hierarchy="balanced:5"),
     "distances": oc.Policy(5, oc.Pgen(), weights=oc.Distances({("b", "a"): 0.25}, default=0.5)),
@@ -64,7 +64,7 @@ def test_all_are_different() -> None:
         (oc.Policy(5, oc.Pgen(), max_suppressed=1), oc.Policy(5, oc.Pgen(), max_suppressed=1.0)),
         (
             oc.Policy(5, oc.Pgen(), max_suppressed=0.1),
-            oc.Policy(5, oc.Pgen(), max_suppressed=Decimal("0.10")),  # type: ignore[arg-type]
+            oc.Policy(5, oc.Pgen(), max_suppressed=Decimal("0.10")),
         ),
         (oc.Policy(5, oc.Itemsets([["b", "a"]])), oc.Policy(5, oc.Itemsets([{"a", "b"}]))),
         (

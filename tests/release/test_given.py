@@ -48,7 +48,7 @@ def test_a_result_is_taken_for_its_parts() -> None:
     assert oc.evaluate(RESULT).loss == RESULT.loss
     again = oc.apply_mapping(ROWS[:2] * 2, RESULT)
     assert again.verdict.ok
-    assert again.policy.stated == POLICY.knowing(RESULT.mapping)
+    assert again.policy.stated == POLICY
     assert not oc.verify(RESULT, policy=oc.Policy(3, oc.AllItemsets(2))).ok
 
 
@@ -120,3 +120,40 @@ def test_wrong_types_get_a_sentence(call: Any, words: str) -> None:
 def test_input_errors_are_value_errors() -> None:
     with pytest.raises(ValueError, match="k must be"):
         oc.anonymize(ROWS, 0, oc.AllItemsets(2))
+
+
+def test_a_policy_may_come_second() -> None:
+    assert oc.anonymize(ROWS, POLICY, method=oc.Coat()).mapping == RESULT.mapping
+    assert oc.anonymize(ROWS, RESULT).mapping == RESULT.mapping
+    assert oc.verify(ROWS, RESULT, RESULT).ok
+    with pytest.raises(oc.PolicyError, match="not both"):
+        oc.anonymize(ROWS, POLICY, policy=POLICY)
+
+
+def test_what_was_not_met_cannot_be_written_even_if_it_verifies(tmp_path: Path) -> None:
+    class Doubtful(oc.Method):
+        name = "doubtful"
+
+        def find(self, data: oc.Transactions, policy: Any, stage: Any) -> oc.Outcome:
+            return oc.Outcome(oc.Partition(data.n_items * [0]), unmet=((0,),))
+
+    with pytest.raises(oc.InfeasibleError) as caught:
+        oc.anonymize(ROWS, POLICY, method=Doubtful())
+    with pytest.raises(oc.VerificationError):
+        caught.value.result.write(tmp_path / "released.dat")
+
+
+def test_a_partition_of_another_size_is_refused_in_words() -> None:
+    with pytest.raises(oc.MappingError, match="the partition has 7 items, the vocabulary 3"):
+        oc.Mapping.over(RESULT.data.vocabulary, oc.Partition(range(7)))
+
+
+def test_values_cannot_be_changed() -> None:
+    for array in (
+        RESULT.data.supports,
+        RESULT.data.lengths,
+        RESULT.mapping.partition.size_of,
+        RESULT.mapping.partition.group_of,
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 9

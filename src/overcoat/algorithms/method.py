@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any, ClassVar
 
 from overcoat.algorithms.outcome import Outcome
-from overcoat.context import QUIET, Stage
+from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundCoherence
 
 __all__ = ["Method"]
+
+
+def _default(parameter: Field[Any]) -> Any:
+    made = parameter.default_factory
+    return parameter.default if made is MISSING else made()
 
 
 class Method:
@@ -39,11 +44,11 @@ class Method:
         said = [
             f"{one.name}={value!r}"
             for one in parameters
-            if (value := getattr(self, one.name)) != one.default
+            if (value := getattr(self, one.name)) != _default(one)
         ]
         return f"{self.name}({', '.join(said)})" if said else self.name
 
-    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage) -> Outcome:
         """Return a partition of the items that meets the policy, and how it was found.
 
         Parameters

@@ -19,7 +19,7 @@ from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
-from overcoat.cli.output import Paused, dump
+from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
 
@@ -79,6 +79,7 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _run() -> int:
+    start_over()
     try:
         status = cli.main(prog_name="overcoat", standalone_mode=False)
         return status if isinstance(status, int) else 0
@@ -118,7 +119,7 @@ def _run() -> int:
 
 def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:
     """Return the exit status; with --json, say it there too."""
-    if "--json" in sys.argv:
+    if "--json" in sys.argv and not has_printed():
         from overcoat.report.json import error_to_json, failure_to_json
 
         content = failure_to_json(kind, message, status) if error is None else error_to_json(error)

@@ -140,7 +140,7 @@ def verify(
       overcoat verify baskets.dat released.dat --mapping map.json -k 5 --km 2
     """
     from overcoat import application
-    from overcoat.report.json import verdict_to_json
+    from overcoat.report.json import failed_to_json, verdict_to_json
     from overcoat.report.text import verdict_lines
 
     with run_context(quiet=quiet) as context:
@@ -150,7 +150,8 @@ def verify(
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
         notes = [str(note) for note in found.notes]
-        print_json(verdict_to_json(found.verdict, k=found.k, notes=notes))
+        told = verdict_to_json if found.verdict.ok else failed_to_json
+        print_json(told(found.verdict, k=found.k, notes=notes))
     else:
         say_unless_quiet(verdict_lines(found.verdict, found.k), quiet and found.verdict.ok)
     return 0 if found.verdict.ok else 4

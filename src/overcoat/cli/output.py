@@ -13,9 +13,11 @@ __all__ = [
     "Paused",
     "check_standard_output",
     "dump",
+    "has_printed",
     "print_json",
     "print_text",
     "say_unless_quiet",
+    "start_over",
 ]
 
 
@@ -35,9 +37,23 @@ def say_unless_quiet(text: str, quiet: bool) -> None:
         say(text)
 
 
+_printed: list[dict[str, Any]] = []  # what a program has been told
+
+
 def print_json(content: dict[str, Any]) -> None:
     """Print an object on standard output."""
     print_text(dump(content))
+    _printed.append(content)
+
+
+def has_printed() -> bool:
+    """Whether an object was printed: a second one would be a riddle to whoever reads it."""
+    return bool(_printed)
+
+
+def start_over() -> None:
+    """Forget what was printed: another command begins."""
+    _printed.clear()
 
 
 def print_text(text: str) -> None:

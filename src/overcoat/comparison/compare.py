@@ -13,7 +13,7 @@ from overcoat import html
 from overcoat.checks import check_choice
 from overcoat.comparison.runs import Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
-from overcoat.context import Context
+from overcoat.context import Context, Stage
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
@@ -174,7 +174,7 @@ def compare(
     settings, workloads, measures = list(settings), dict(workloads or {}), tuple(measures)
     context = take_context(context)
     data = take_data(data, options, context)
-    _check_questions(data, settings, among, workloads, measures)
+    _check_questions(data, settings, among, workloads)
     sizes = None if q is None else list(q)
 
     def draw(items: Iterable[str] | None) -> dict[str, Workload]:
@@ -182,6 +182,11 @@ def compare(
         return {f"q{len(next(iter(workload)))}": workload for workload in found}
 
     drawn = draw(None)  # so that what cannot be asked is told before the work
+    names = {*drawn, *workloads}
+    errors = {f"{kind}_re_{name}" for name in names for kind in ("avg", "median")}
+    of_settings = {name for setting in settings for name in setting.values}
+    taken = {"status", "note", "k", "s", "protected", *_MEASURES, *errors, *of_settings}
+    check_measures(measures, taken)
     if both := sorted(drawn.keys() & workloads.keys()):
         raise PolicyError(f"a workload is drawn under the name {', '.join(both)}; take another")
     folder = None if folder is None else Path(folder)
@@ -194,8 +199,8 @@ def compare(
     drawn |= workloads
     rows = []
     for run in runs:
-        context.start(f"measuring {run.setting.title}")
-        rows.append({**_setting_values(run), **_measure(data, run, drawn, measures)})
+        stage = context.start(f"measuring {run.setting.title}")
+        rows.append({**_setting_values(run), **_measure(data, run, drawn, measures, stage)})
     axes = tuple(runs[0].setting.values)
     return Comparison(data, axes, tuple(runs), tuple(rows), drawn, measures)
 
@@ -219,11 +224,9 @@ def _check_questions(
     settings: list[Setting],
     among: str,
     workloads: dict[str, Workload],
-    measures: tuple[Measure, ...],
 ) -> None:
     """Refuse what would fail only after the work."""
     check_choice("among", among, get_args(Among))
-    check_measures(measures, taken={"status", "note", *_MEASURES})
     for setting in settings:
         if not isinstance(setting, Setting):
             raise PolicyError(f"{setting!r} is not a Setting; vary(policy) makes settings")
@@ -238,7 +241,11 @@ def _check_questions(
 
 
 def _measure(
-    data: Transactions, run: Run, workloads: Mapping[str, Workload], own: tuple[Measure, ...]
+    data: Transactions,
+    run: Run,
+    workloads: Mapping[str, Workload],
+    own: tuple[Measure, ...],
+    stage: Stage,
 ) -> dict[str, Any]:
     """Return the status and the measures of a run; the same names for every run."""
     errors = [f"{kind}_re_{name}" for name in workloads for kind in ("avg", "median")]
@@ -246,9 +253,10 @@ def _measure(
     measures: dict[str, Any] = dict.fromkeys(names)
     if run.mapping is None:
         return {"status": "refused", **measures, "note": run.refused}
-    released = run.mapping.apply(data)
+    released = run.mapping.apply(data, stage=stage)
+    asked = list(workloads.values())
     found = measure_release(
-        *(data, released, run.mapping, run.policy), list(workloads.values()), measures=own
+        *(data, released, run.mapping, run.policy, asked), measures=own, stage=stage
     )
     measures |= found.own
     items, occurrences = found.changes.items, found.changes.occurrences

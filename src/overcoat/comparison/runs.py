@@ -16,7 +16,7 @@ import numpy as np
 from overcoat._version import __version__
 from overcoat.algorithms import Method, methods
 from overcoat.comparison.settings import Setting
-from overcoat.context import Context
+from overcoat.context import Context, Stage
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
@@ -64,7 +64,7 @@ def run_all(
     never answer for something else. What code of the user's takes part in is always run.
     """
     settings, context = list(settings), context or Context()
-    bound = _bind_all(data, settings)
+    bound = _bind_all(data, settings, context.start("policy"))
     common = _digest(
         [_code_digest(), data.vocabulary.labels, data.offsets, data.codes, data.counts]
     )
@@ -87,13 +87,13 @@ def run_all(
     return runs
 
 
-def _bind_all(data: Transactions, settings: list[Setting]) -> list[BoundPolicy]:
+def _bind_all(data: Transactions, settings: list[Setting], stage: Stage) -> list[BoundPolicy]:
     """Bind every policy before the first run: what is wrong is told at once, not after hours."""
     bound: list[BoundPolicy] = []
     problems: list[Problem] = []
     for setting in settings:
         try:
-            bound.append(setting.policy.bind(data))
+            bound.append(setting.policy.bind(data, stage=stage))
         except PolicyError as error:
             problems += error.problems
     if problems:
@@ -158,7 +158,7 @@ def _code_digest() -> str:
     """Return a digest of the code that finds mappings: a changed method is another one."""
     digest = hashlib.sha256()
     package = resources.files("overcoat")
-    for room in ("data", "policy", "loss", "kernels", "algorithms"):
+    for room in ("", "data", "policy", "loss", "kernels", "algorithms"):
         for file in sorted(package.joinpath(room).iterdir(), key=lambda file: file.name):
             if file.name.endswith((".py", ".pyx", ".pxd")):
                 digest.update(file.read_bytes())

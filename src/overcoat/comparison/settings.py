@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from overcoat.algorithms import Method
+from overcoat.algorithms import Method, take_method
 from overcoat.algorithms.methods import Coat
 from overcoat.errors import PolicyError
 from overcoat.policy.policy import Policy
@@ -68,11 +68,12 @@ def vary(policy: Any, **sweeps: Any) -> list[Setting]:
         if not sweep:
             raise PolicyError(f"no value of {name} to try")
     settings = []
-    for title, base in policies.items():
+    for title, given in policies.items():
+        base, named_method = take_policy(given), method_of(given, None)
         for combination in product(*values.values()):
             chosen = dict(zip(values, combination, strict=True))
-            method = method_of(base, chosen.pop("algorithm", None))
-            changed = take_policy(base)
+            method = take_method(chosen.pop("algorithm", None) or named_method)
+            changed = base
             for name, value in chosen.items():
                 changed = _AXES[name](changed, value)
             named = {} if title is None else {"policy": title}

@@ -167,12 +167,16 @@ class Transactions:
     @cached_property
     def lengths(self) -> NDArray[np.int64]:
         """Number of items of each distinct row."""
-        return np.diff(self.offsets)
+        lengths = np.diff(self.offsets)
+        lengths.flags.writeable = False
+        return lengths
 
     @cached_property
     def supports(self) -> Counts:
         """Support of each item, by code."""
-        return item_supports(self.offsets, self.codes, self.counts, self.n_items)
+        supports = item_supports(self.offsets, self.codes, self.counts, self.n_items)
+        supports.flags.writeable = False
+        return supports
 
     @cached_property
     def content_digest(self) -> str:

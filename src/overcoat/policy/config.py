@@ -174,7 +174,10 @@ def state_policy(
     defaults = {"k": 1, "max_suppressed": 0.5, "ignore_unknown": False}
     flat = [x for one in named for x in (one if isinstance(one, tuple) else (one,))]
     return Policy(
-        files=(*(str(x) for x in flat if isinstance(x, (str, Path))), *files),
+        files=(
+            *(str(x) for x in flat if isinstance(x, (str, Path)) and not is_balanced(str(x))),
+            *files,
+        ),
         privacy=tuple(family for family in families if family is not None),
         utility=utility,
         hierarchy=attempt(lambda: take_hierarchy(given.get("hierarchy")), None),

@@ -71,6 +71,7 @@ class Demands:
     families, utility : bound to the domain
     notes : what the user should know although it is no error
     stated : the policy as it was stated
+    settled : the same, with the lines of its files read
     """
 
     k: int
@@ -82,6 +83,7 @@ class Demands:
     vocabulary: Vocabulary
     notes: tuple[Problem, ...]
     stated: Policy
+    settled: Policy
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -141,7 +143,7 @@ class Policy:
     k: int
     privacy: Families
     utility: Utility
-    max_suppressed: float
+    max_suppressed: float | Decimal | Fraction
     hierarchy: AnyHierarchy | None
     weights: WeightsLike | None
     penalties: Penalties | None
@@ -155,7 +157,7 @@ class Policy:
         k: int,
         privacy: Family | Iterable[Family],
         utility: Utility | str | Path | Iterable[Any] | None = None,
-        max_suppressed: float = 0.5,
+        max_suppressed: float | Decimal | Fraction = 0.5,
         hierarchy: AnyHierarchy | str | Path | None = None,
         weights: WeightsLike | None = None,
         penalties: Penalties | None = None,
@@ -200,17 +202,17 @@ class Policy:
                 raise PolicyError(f"{name} given as a function cannot be written down")
         weights, penalties = self.weights, self.penalties
         return {
-            "k": self.k,
+            "k": check_count("k", self.k),
             "privacy": [family.to_json() for family in self.privacy],
             "utility": self.utility.to_json(),
-            "max_suppressed": str(exact(self.max_suppressed)),
+            "max_suppressed": str(check_percent("max_suppressed (s)", self.max_suppressed)),
             "hierarchy": None if self.hierarchy is None else self.hierarchy.to_json(),
             "weights": weights.to_json() if isinstance(weights, Distances) else None,
             "penalties": {item: float(penalties[item]) for item in sorted(penalties)}
             if isinstance(penalties, Mapping)
             else None,
             "known": sorted(self.known),
-            "ignore_unknown": self.ignore_unknown,
+            "ignore_unknown": bool(self.ignore_unknown),
         }
 
     @classmethod
@@ -286,20 +288,34 @@ class Policy:
         """Return the policy with further problems, to be told when it is bound."""
         return replace(self, problems=(*self.problems, *problems))
 
-    def knowing(self, items: Iterable[str]) -> Policy:
-        """Return the policy with further items known: not everybody comes every month."""
-        return replace(self, known=self.known.union(items))
+    def settled(self, domain: Domain) -> Policy:
+        """Return the policy with the lines of its files read: what they name, in this domain."""
+        return replace(
+            self,
+            privacy=Families(family.settled(domain) for family in self.privacy),
+            utility=Utility(self.utility.sets.settled(domain), rest=self.utility.rest),
+        )
 
     def bind(
-        self, data: Transactions, *, privacy: bool = True, stage: Stage = QUIET
+        self,
+        data: Transactions,
+        *,
+        privacy: bool = True,
+        known: Iterable[str] = (),
+        stage: Stage = QUIET,
     ) -> BoundPolicy:
         """Check the policy against `data`, raising all its problems at once.
 
-        Without `privacy` neither k, s nor the privacy constraints are looked at: what a release
-        costs depends on the rest only. `stage` is called by what takes long.
+        Parameters
+        ----------
+        data : IN
+        privacy : without it neither k, s nor the privacy constraints are looked at: what a release
+            costs depends on the rest only
+        known : further items that may be named, those of a mapping: not everybody comes every month
+        stage : called by what takes long
         """
         lint = Lint(errors=list(self.problems))
-        domain = Domain.of(data, self.known, self.ignore_unknown, stage)
+        domain = Domain.of(data, self.known.union(known), self.ignore_unknown, stage)
         demands = self._demand(domain, lint, privacy)
         if privacy and data.n_items > 5 * data.n_transactions:
             lint.note(
@@ -312,6 +328,7 @@ class Policy:
         lint.raise_errors()
         values = {one.name: getattr(demands, one.name) for one in fields(demands)}
         values["notes"] = tuple(dict.fromkeys(lint.notes))
+        values["settled"] = self.settled(domain) if privacy else self
         return BoundPolicy(**values, weights=weights, hierarchy=tree, penalties=penalties)
 
     def bind_published(
@@ -329,7 +346,8 @@ class Policy:
         domain = Domain(vocabulary, longest, known=self.known, ignore_unknown=self.ignore_unknown)
         demands = self._demand(domain, lint, privacy)
         lint.raise_errors()
-        return replace(demands, notes=tuple(dict.fromkeys(lint.notes)))
+        notes = tuple(dict.fromkeys(lint.notes))
+        return replace(demands, notes=notes, settled=self.settled(domain))
 
     def _demand(self, domain: Domain, lint: Lint, privacy: bool) -> Demands:
         k = self._checked_k(lint) if privacy else 1
@@ -345,6 +363,7 @@ class Policy:
             vocabulary=domain.vocabulary,
             notes=(),
             stated=self,
+            settled=self,
         )
 
     def _checked_k(self, lint: Lint) -> int:
@@ -360,7 +379,8 @@ class Policy:
         for family in self.privacy:
             if not isinstance(family, Family):
                 lint.error(
-                    f"{family!r} is not a family; use Itemsets, AllItemsets, Coherence or Pgen"
+                    f"{family!r} is not a family; use Itemsets (Itemsets.read reads a file), "
+                    "AllItemsets, Coherence or Pgen"
                 )
                 continue
             families.append(family.bind(domain, k, lint))

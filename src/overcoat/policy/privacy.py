@@ -136,6 +136,10 @@ class Family:
         """Return the family over the codes of a domain, recording problems in `lint`."""
         raise TypeError(f"{type(self).__name__} cannot be bound")
 
+    def settled(self, domain: Domain) -> Family:
+        """Return the family with the lines of its files read; see `Sets.settled`."""
+        return self
+
     def to_json(self) -> dict[str, Any]:
         """Return the family as plain values."""
         raise PolicyError(f"{type(self).__name__} cannot be written down")
@@ -159,7 +163,7 @@ class Families(tuple[Family, ...]):
     @classmethod
     def of(cls, families: Family | Iterable[Family]) -> Families:
         """Take one family, or several; what is none is found when the policy is bound."""
-        if isinstance(families, Family) or not isinstance(families, Iterable):
+        if isinstance(families, (Family, str, bytes)) or not isinstance(families, Iterable):
             families = (families,)
         return cls(families)
 
@@ -214,6 +218,10 @@ class Itemsets(Family):
         flat = np.array([code for itemset in bound for code in itemset], np.int32)
         return BoundItemsets(ends, flat, title)
 
+    def settled(self, domain: Domain) -> Itemsets:
+        """Return the family with the lines of its files read."""
+        return Itemsets(self.sets.settled(domain))
+
     def to_json(self) -> dict[str, Any]:
         """Return the family as plain values."""
         return {"family": "itemsets", "sets": self.sets.to_json()}
@@ -251,6 +259,10 @@ class AllItemsets(Family):
             title += f" over {int(linkable.sum())} linkable items"
         _note_large(self.m, domain, lint)
         return BoundAllItemsets(min(self.m, int(linkable.sum())), linkable, title, domain.longest)
+
+    def settled(self, domain: Domain) -> AllItemsets:
+        """Return the family with the lines of its files read."""
+        return AllItemsets(self.m, _settled(self.linkable, domain))
 
     def to_json(self) -> dict[str, Any]:
         """Return the family as plain values."""
@@ -322,6 +334,11 @@ class Coherence(Family):
         n_public = int(public.sum())
         return BoundCoherence(min(self.p, n_public), public, title, domain.longest, private, self.h)
 
+    def settled(self, domain: Domain) -> Coherence:
+        """Return the family with the lines of its files read."""
+        private, linkable = _settled(self.private, domain), _settled(self.linkable, domain)
+        return Coherence(self.p, private, self.h, linkable)
+
     def to_json(self) -> dict[str, Any]:
         """Return the family as plain values."""
         sets = {"private": _json(self.private), "linkable": _json(self.linkable)}
@@ -340,6 +357,10 @@ def _items(items: Any, called: str) -> Sets | None:
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise PolicyError(f"{items!r} is not a list of {called} items")
     return Sets.of([list(items)])
+
+
+def _settled(sets: Sets | None, domain: Domain) -> Sets | None:
+    return None if sets is None else sets.settled(domain)
 
 
 def _json(sets: Sets | None) -> Any:

@@ -135,6 +135,17 @@ class Sets:
     def __hash__(self) -> int:
         return hash(self._key())
 
+    def settled(self, domain: Domain) -> Sets:
+        """Return the sets with their lines read as `resolve` reads them, whatever data come later.
+
+        >>> sets = Sets(lines=((1, "p: a|b"),), sep="|")
+        >>> sets.settled(Domain(Vocabulary(["a", "b"]), 2)) == Sets.of({"p": ["a", "b"]})
+        True
+        """
+        sep = domain.sep if self.sep == "" else self.sep
+        read = [_parse(text, sep, domain.vocabulary, self.file, n) for n, text in self.lines]
+        return Sets((*self.entries, *read), file=self.file)
+
     def __len__(self) -> int:
         return len(self.entries) + len(self.lines)
 

@@ -23,6 +23,7 @@ from overcoat.release.result import Result
 
 __all__ = [
     "MappingLike",
+    "PolicyLike",
     "method_of",
     "take_context",
     "take_data",
@@ -31,6 +32,7 @@ __all__ = [
     "take_release",
 ]
 
+PolicyLike = Policy | BoundPolicy | Result | str | Path
 MappingLike = Abstract[str, str | None] | Result | str | Path  # a `Mapping` is one, too
 
 
@@ -87,7 +89,9 @@ def take_policy(given: Any) -> Policy:
 
 
 def method_of(policy: Any, method: Any) -> Method:
-    """Return the method that was asked for, else the one that a policy file names, else COAT."""
+    """Return the method that was asked for, else that of a result or a policy file, else COAT."""
+    if method is None and isinstance(policy, Result):
+        return take_method(policy.method)
     if method is None and isinstance(policy, (str, os.PathLike)):
         method = read_settings(Path(policy)).get("algorithm")
     return take_method(method)

@@ -15,6 +15,7 @@ from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.release.given import (
     MappingLike,
+    PolicyLike,
     method_of,
     take_context,
     take_data,
@@ -32,7 +33,7 @@ __all__ = ["anonymize", "apply_mapping", "verify"]
 
 def anonymize(
     data: Any,
-    k: int | None = None,
+    k: int | PolicyLike | None = None,
     privacy: Family | Iterable[Family] | None = None,
     *,
     utility: Utility | str | Path | Iterable[Any] | None = None,
@@ -40,7 +41,7 @@ def anonymize(
     hierarchy: AnyHierarchy | str | Path | None = None,
     weights: WeightsLike | None = None,
     penalties: Penalties | None = None,
-    policy: Policy | str | Path | None = None,
+    policy: PolicyLike | None = None,
     method: Method | str | None = None,
     partial: bool = False,
     context: Context | None = None,
@@ -51,7 +52,7 @@ def anonymize(
     Parameters
     ----------
     data : `Transactions`, or anything `read` takes (with its `id`, `item`, `items`, … options)
-    k : each protected itemset must match at least k people, or nobody
+    k : each protected itemset must match at least k people, or nobody; or a whole policy
     privacy : the families of protected itemsets: `Itemsets`, `AllItemsets`,
         `Coherence`, `Pgen`
     utility : which items may be merged: a `Utility`, a file or sets; by default all with all
@@ -79,6 +80,8 @@ def anonymize(
     """
     context = take_context(context)
     data = take_data(data, options, context)
+    if isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
+        policy, k = k if policy is None else policy, None if policy is None else 0
     parts: dict[str, Any] = {
         "k": k,
         "privacy": privacy,
@@ -105,7 +108,7 @@ def anonymize(
 def apply_mapping(
     data: Any,
     mapping: MappingLike,
-    policy: Policy | str | Path | None = None,
+    policy: PolicyLike | None = None,
     *,
     context: Context | None = None,
     **options: Any,
@@ -132,7 +135,7 @@ def apply_mapping(
     known = take_mapping(mapping)
     seconds: dict[str, float] = {}
     with context.stage("policy", seconds) as stage:
-        bound = chosen.knowing(known).bind(data, stage=stage)
+        bound = chosen.bind(data, known=known, stage=stage)
     return make_release(data, bound, known, context, seconds)
 
 
@@ -140,7 +143,7 @@ def verify(
     data: Any,
     released: Any = None,
     mapping: MappingLike | None = None,
-    policy: Policy | BoundPolicy | str | Path | None = None,
+    policy: PolicyLike | None = None,
     *,
     context: Context | None = None,
     **options: Any,
@@ -168,11 +171,13 @@ def verify(
         released = data if released is None else released
         mapping = data if mapping is None else mapping
         policy = data.policy if policy is None else policy
+    elif policy is None:  # a result has it, wherever it stands
+        policy = next((one for one in (mapping, released) if isinstance(one, Result)), None)
     original = take_data(data, options, context)
     known = take_mapping(mapping)
-    copy = take_release(released, original)
+    copy = take_release(released, original, stage=context.start("read"))
     if not isinstance(policy, BoundPolicy):
         with context.stage("policy") as stage:
-            policy = take_policy(policy).knowing(known).bind(original, stage=stage)
+            policy = take_policy(policy).bind(original, known=known, stage=stage)
     with context.stage("verify") as stage:
         return check(original, copy, known, policy, stage=stage)

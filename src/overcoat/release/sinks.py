@@ -24,7 +24,7 @@ __all__ = ["FileSink", "Sink", "StandardOutput", "sink_for"]
 
 
 class Sink:
-    """A place for one release. Used in this order: `stage`, `read_back`, `send`, `commit`.
+    """A place for one release: `stage`, `read_back`, `send`; then files get their names.
 
     Attributes
     ----------

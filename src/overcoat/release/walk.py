@@ -81,7 +81,7 @@ def make_release(
         verdict=verdict,
         loss=loss,
         counts=counts,
-        partial=not verdict.ok,
+        partial=not verdict.ok or bool(outcome is not None and outcome.unmet),
         seconds=seconds,
         _outcome=outcome,
     )

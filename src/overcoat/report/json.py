@@ -26,6 +26,7 @@ from overcoat.verification import Verdict
 __all__ = [
     "error_to_json",
     "evaluation_to_json",
+    "failed_to_json",
     "failure_to_json",
     "result_to_json",
     "verdict_to_json",
@@ -125,6 +126,13 @@ def error_to_json(error: OvercoatError) -> dict[str, Any]:
             problems = [Problem(violation.message) for violation in verdict.violations]
             more = verdict_to_json(verdict)
     return failure_to_json(error.kind, str(error), error.exit_code, problems, **more)
+
+
+def failed_to_json(verdict: Verdict, **more: Any) -> dict[str, Any]:
+    """Return what `overcoat verify --json` prints of a release that does not hold."""
+    total = sum(verdict.n_violations.values())
+    message = f"the release does not satisfy its policy: {total:,} violation{'s' * (total != 1)}"
+    return error_to_json(VerificationError(message, verdict)) | more
 
 
 def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:

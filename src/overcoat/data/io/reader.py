@@ -171,7 +171,8 @@ def _read_file(
     builder = TransactionsBuilder(keep_order=keep_order)
     if source.empty:
         raise DataError("the file is empty", source.name, 1)
-    require_memory(_MEMORY * source.size, "reading it", source.name)
+    limit = source.stage.memory
+    require_memory(_MEMORY * source.size, "reading it", source.name, limit=limit)
     if layout.parquet:
         with source.on_disk() as path:
             if guess and layout.format == "list":
@@ -183,7 +184,7 @@ def _read_file(
     else:
         read_basket(source.stream, layout, builder, problems, source.tell)
     problems.check()
-    data = builder.build(layout=layout, file_digest=source.digest())
+    data = builder.build(layout=layout, file_digest=source.digest(), stage=source.stage)
     if not data.n_transactions:
         raise DataError("the file holds no transactions", source.name)
     return data

@@ -93,7 +93,7 @@ class Source:
 
     def __init__(self, raw: Readable, path: Path | None, name: str, stage: Stage = QUIET) -> None:
         self.name = name
-        self._stage, self._n_done = stage, 0
+        self.stage, self._n_done = stage, 0
         self.suffix = plain_suffix(path.name) if path else None
         self._raw = _Ahead(raw)
         self._path = path
@@ -117,7 +117,7 @@ class Source:
     def tell(self, share: float = 0.0) -> None:
         """Say how much of the file is read: so many bytes or, where it is on disk, that share."""
         self._n_done = max(self._n_done, self._raw.n_fetched, int(share * self.size))
-        self._stage(self._n_done, self.size)
+        self.stage(self._n_done, self.size)
 
     def head(self, size: int) -> bytes:
         """Return the first bytes, before any of `stream` is read."""
