@@ -22,14 +22,14 @@ _GROUPS = {
     ),
     "Stating a policy": (
         *("Policy", "Itemsets", "AllItemsets", "Coherence", "Pgen"),
-        *("Utility", "Hierarchy", "Balanced", "Distances"),
+        *("Utility", "Hierarchy", "Balanced", "Distances", "BoundPolicy"),
     ),
-    "Methods": ("methods", "Coat", "Pcta", "Apriori", "Greedy", "Method", "Outcome"),
+    "Methods": ("methods", "Coat", "Pcta", "Apriori", "Greedy", "Method", "Outcome", "Step"),
     "Comparing and measuring": (
         *("vary", "Setting", "compare", "Comparison"),
         *("draw_workload", "Workload", "Answers", "Measure"),
     ),
-    "How work runs": ("Context",),
+    "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),
         *("InfeasibleError", "VerificationError", "CancelledError", "Problem"),

@@ -22,10 +22,10 @@ from overcoat._version import __version__
 if TYPE_CHECKING:
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
-    from overcoat.algorithms.outcome import Outcome
+    from overcoat.algorithms.outcome import Outcome, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
-    from overcoat.context import Context
+    from overcoat.context import Context, Stage
     from overcoat.data import samples as datasets
     from overcoat.data.io import read
     from overcoat.data.transactions import Transactions
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from overcoat.measures.queries import Answers, Workload, draw_workload
     from overcoat.partition import Partition
     from overcoat.policy.hierarchy import Balanced, Hierarchy
-    from overcoat.policy.policy import Policy
+    from overcoat.policy.policy import BoundPolicy, Policy
     from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
     from overcoat.policy.utility import Utility
     from overcoat.policy.weights import Distances
@@ -60,6 +60,7 @@ __all__ = [
     "Answers",
     "Apriori",
     "Balanced",
+    "BoundPolicy",
     "CancelledError",
     "Coat",
     "Coherence",
@@ -88,6 +89,8 @@ __all__ = [
     "Result",
     "Setting",
     "Sink",
+    "Stage",
+    "Step",
     "TraceStep",
     "Transactions",
     "Utility",
@@ -120,7 +123,7 @@ _HOMES = {
         "Pcta",
         "methods",
     ),
-    "algorithms.outcome": ("Outcome",),
+    "algorithms.outcome": ("Outcome", "Step"),
     "comparison.compare": (
         "Comparison",
         "compare",
@@ -129,7 +132,7 @@ _HOMES = {
         "Setting",
         "vary",
     ),
-    "context": ("Context",),
+    "context": ("Context", "Stage"),
     "data.io": ("read",),
     "data.transactions": ("Transactions",),
     "errors": (
@@ -157,9 +160,10 @@ _HOMES = {
     "partition": ("Partition",),
     "policy.hierarchy": (
         "Balanced",
+        "BoundPolicy",
         "Hierarchy",
     ),
-    "policy.policy": ("Policy",),
+    "policy.policy": ("BoundPolicy", "Policy"),
     "policy.privacy": (
         "AllItemsets",
         "Coherence",
@@ -187,15 +191,17 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        value: Any = import_module("overcoat.data.samples")
-    elif name in _HOME_OF:
-        value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
-    else:
-        raise AttributeError(f"module 'overcoat' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # a name that is not there is to be found by type checkers, too
+
+    def __getattr__(name: str) -> Any:
+        if name == "datasets":
+            value: Any = import_module("overcoat.data.samples")
+        elif name in _HOME_OF:
+            value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
+        else:
+            raise AttributeError(f"module 'overcoat' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Abstract
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.io import Staging, pack, read, send
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, PolicyError, Problem
+from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.mapping import Mapping
@@ -342,22 +343,29 @@ def compare(
     settings = _settings(statements, sweeps, algorithms, transactions)
     known = {item for policy in policies.values() for item in policy.known}
     own = dict(zip(["own"], questions.read(transactions, data.set_sep, known), strict=False))
+    fresh = not folder.exists()
     make_folder(folder)
     files = [file for policy in policies.values() for file in policy.files]
     targets = ["results.csv", "results.parquet", "index.html", *FILES]
     check_outputs([data.source, questions.file, *files], [str(folder / name) for name in targets])
-    found = run_field(
-        transactions,
-        settings,
-        q=questions.sizes if questions.draws else [],
-        n_queries=questions.number,
-        seed=questions.seed,
-        among=questions.among,  # type: ignore[arg-type]
-        by=questions.by,
-        workloads=own,
-        folder=folder / "runs",
-        context=context,
-    )
+    try:
+        found = run_field(
+            transactions,
+            settings,
+            q=questions.sizes if questions.draws else [],
+            n_queries=questions.number,
+            seed=questions.seed,
+            among=questions.among,  # type: ignore[arg-type]
+            by=questions.by,
+            workloads=own,
+            folder=folder / "runs",
+            context=context,
+        )
+    except InputError:
+        if fresh:
+            with suppress(OSError):  # it is not empty: finished runs are kept
+                folder.rmdir()
+        raise
     context.start("write")
     title = f"Comparison on {Path(data.source).name}"
     written = found.write(folder, title=title, report=lambda files: report(found, files))

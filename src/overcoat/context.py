@@ -101,6 +101,10 @@ class Stage:
             raise errors[0]
         return [results[number] for number in range(len(jobs))]
 
+    def still(self, done: int, of: int) -> Stage:
+        """Return a stage for further work that the progress does not show; it can be ended, too."""
+        return _Still(self, done, of)
+
 
 def _start(threads: list[Thread], work: Callable[[], None], number: int) -> None:
     """Start some threads; as many as can be had, and none where one would do."""
@@ -111,6 +115,18 @@ def _start(threads: list[Thread], work: Callable[[], None], number: int) -> None
         except RuntimeError:  # the system gives no more
             threads.pop()
             break
+
+
+class _Still(Stage):
+    """Tells the same, whatever it is told."""
+
+    def __init__(self, stage: Stage, done: int, of: int) -> None:
+        self.name, self.threads, self.engine = stage.name, stage.threads, stage.engine
+        self.memory, self.seconds = stage.memory, 0.0
+        self._shown, self._at = stage, (done, of)
+
+    def __call__(self, done: int = 0, of: int = 0) -> None:
+        self._shown(*self._at)
 
 
 class _Part(Stage):

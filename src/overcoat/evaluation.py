@@ -35,7 +35,7 @@ from overcoat.release.given import (
 from overcoat.release.result import Result
 from overcoat.verification.differences import differing_rows
 
-__all__ = ["Evaluation", "Measure", "check_measures", "evaluate", "measure_release"]
+__all__ = ["Evaluation", "Measure", "check_measures", "evaluate", "list_of", "measure_release"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,6 +136,11 @@ def check_measures(measures: Iterable[Any], taken: Container[str] = ()) -> None:
         seen.add(measure.name)
 
 
+def list_of(measures: Iterable[Measure] | Measure) -> tuple[Measure, ...]:
+    """Take measures, or a single one."""
+    return (measures,) if isinstance(measures, Measure) else tuple(measures)
+
+
 def evaluate(
     data: Any,
     released: Any = None,
@@ -187,7 +192,7 @@ def evaluate(
     >>> round(evaluation.ncp, 3), [round(answers.avg_re, 3) for answers in evaluation.answers]
     (0.533, [0.0, 0.333])
     """
-    context, measures = take_context(context), tuple(measures)
+    context, measures = take_context(context), list_of(measures)
     parts = {
         "utility": utility,
         "hierarchy": hierarchy,

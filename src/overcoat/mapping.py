@@ -16,6 +16,7 @@ import numpy as np
 from overcoat import html
 from overcoat._version import __version__
 from overcoat.context import QUIET, Stage
+from overcoat.data.io import read
 from overcoat.data.io.text import read_text
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
@@ -108,6 +109,8 @@ class Mapping(Abstract[str, "str | None"]):
         >>> Mapping.from_labels({"a": "x", "b": "x", "c": None}).groups
         {'x': ('a', 'b')}
         """
+        if not isinstance(labels, Abstract):
+            raise MappingError(f"labels are a mapping from items to labels, not {labels!r}")
         groups: dict[str, list[str]] = {}
         for item, label in labels.items():
             if isinstance(label, str):
@@ -255,15 +258,17 @@ class Mapping(Abstract[str, "str | None"]):
             }
         )
 
-    def apply(self, data: Transactions, *, stage: Stage = QUIET) -> Transactions:
+    def apply(self, data: Any, *, stage: Stage = QUIET, **options: Any) -> Transactions:
         """Return `data` with each item replaced by its group's label, once per transaction.
 
         >>> mapping = Mapping.of(Vocabulary("abcd"), [["a", "b"], ["c"]])
         >>> list(mapping.apply(Transactions.of([{"a", "b"}, {"a", "c", "d"}, {"d"}])))
         [((), 1), (('(a|b)',), 1), (('(a|b)', 'c'), 1)]
         """
-        self._check_covers(data)
-        return data.relabelled([self._label_of.get(item) for item in data.vocabulary], stage=stage)
+        rows = read(data, **options)
+        self._check_covers(rows)
+        labels = [self._label_of.get(item) for item in rows.vocabulary]
+        return rows.relabelled(labels, stage=stage)
 
     def _check_covers(self, data: Transactions) -> None:
         unknown = [item for item in data.vocabulary if item not in self.vocabulary]

@@ -109,3 +109,13 @@ def test_a_comparison_that_cannot_be_told_is_not_written(
     assert "standard output: cannot be written: No space left on device" in done.err
     runs = {name for name in desk.files() if name.startswith("c/runs")}
     assert set(desk.files()) - runs == {"d.dat", "c", *earlier}
+
+
+def test_a_device_is_no_file(desk: Desk) -> None:
+    """Behind it may be a log that somebody else is writing to."""
+    desk.write({"log.txt": "a line\n"})
+    with (desk.folder / "log.txt").open("ab") as log:
+        done = desk.run_process(*words("anonymize d.dat -k 2 --km 2 -o /dev/stdout"), stdout=log)
+    assert done.status == 2
+    assert "use - for standard output" in done.err
+    assert (desk.folder / "log.txt").read_text() == "a line\n"

@@ -84,7 +84,7 @@ def test_queries_take_what_read_takes(ask: Any) -> None:
         ({"top": -3}, "top must be a whole number of at least 1, not -3"),
         ({"workloads": [["a"]]}, "workloads must be Workloads"),
         ({"workloads": 3}, "workloads must be Workloads"),
-        ({"mapping": None}, "a mapping is a Mapping, a file, a Result or a dict, not None"),
+        ({"mapping": None}, "the mapping is missing"),
     ],
 )
 def test_what_evaluate_refuses(given: dict[str, Any], problem: str) -> None:

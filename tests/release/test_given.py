@@ -157,3 +157,49 @@ def test_values_cannot_be_changed() -> None:
     ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 9
+
+
+LONG = pl.DataFrame(
+    {
+        "who": [n for n, row in enumerate(ROWS) for _ in row],
+        "what": [x for r in ROWS for x in sorted(r)],
+    }
+)
+
+
+def test_a_long_frame_is_taken_as_a_release() -> None:
+    result = oc.anonymize(LONG, POLICY, id="who", item="what")
+    released = result.released.to_polars()
+    assert released.columns == ["who", "what"]
+    assert oc.verify(LONG, released, result.mapping, POLICY, id="who", item="what").ok
+    assert oc.evaluate(LONG, released, result.mapping, id="who", item="what").ncp == (
+        oc.evaluate(result).ncp
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ANY.summarize(None), "a summary is of a Result"),
+        (lambda: ANY.Mapping.from_labels([3]), "labels are a mapping"),
+        (lambda: ANY.Distances([3]), "distances are a mapping"),
+        (lambda: ANY.compare(ROWS, POLICY), "vary"),
+        (lambda: ANY.compare(ROWS, oc.vary(POLICY), workloads={"a": 1}), "is not a Workload"),
+        (lambda: ANY.compare(ROWS, oc.vary(POLICY), workloads="zz"), "mapping from names"),
+        (lambda: ANY.compare(ROWS, oc.vary(POLICY, k=[2, 2])), "could not be told apart: coat"),
+        (lambda: ANY.anonymize(ROWS, 2, oc.AllItemsets(2), penalties=3), "penalties are a mapping"),
+        (lambda: ANY.read([3]), "transaction 1 is 3; expected a set"),
+        (lambda: ANY.apply_mapping(ROWS, {"a": "a"}), "the policy is missing"),
+        (lambda: ANY.verify(ROWS, ROWS), "the mapping is missing"),
+        (lambda: ANY.verify(ROWS, ROWS, {"a": "a"}), "the policy is missing"),
+    ],
+)
+def test_likely_slips_get_a_sentence(call: Any, words: str) -> None:
+    with pytest.raises(oc.InputError, match=words):
+        call()
+
+
+def test_what_takes_several_takes_one() -> None:
+    assert len(oc.compare(ROWS, oc.vary(POLICY), q=1).workloads) == 1
+    assert RESULT.mapping.apply(ROWS) == RESULT.released
+    assert oc.verify(ROWS, RESULT).ok

@@ -17,8 +17,9 @@ from overcoat.context import Context, Stage
 from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
-from overcoat.evaluation import Measure, check_measures, measure_release
+from overcoat.evaluation import Measure, check_measures, list_of, measure_release
 from overcoat.measures.queries import Workload, draw_workloads
+from overcoat.policy.policy import Policy
 from overcoat.release.given import take_context, take_data
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def compare(
     data: Any,
     settings: Iterable[Setting],
     *,
-    q: Iterable[int] | None = None,
+    q: Iterable[int] | int | None = None,
     n_queries: int = 1000,
     seed: int = 0,
     among: Among = "all",
@@ -171,11 +172,15 @@ def compare(
     >>> [(row["algorithm"], row["status"], row["n_groups"]) for row in field.rows]
     [('coat', 'met', 1), ('pcta', 'met', 1)]
     """
-    settings, workloads, measures = list(settings), dict(workloads or {}), tuple(measures)
+    if isinstance(settings, Policy) or not isinstance(settings, Iterable):
+        raise PolicyError("settings are a list of Setting; vary(policy) makes one")
+    if not isinstance(workloads, Mapping | None):
+        raise PolicyError(f"workloads are a mapping from names to Workloads, not {workloads!r}")
+    settings, workloads, measures = list(settings), dict(workloads or {}), list_of(measures)
     context = take_context(context)
     data = take_data(data, options, context)
     _check_questions(data, settings, among, workloads)
-    sizes = None if q is None else list(q)
+    sizes = None if q is None else [q] if isinstance(q, int) else list(q)
 
     def draw(items: Iterable[str] | None) -> dict[str, Workload]:
         found = draw_workloads(data, sizes, n_queries, seed, items, by)
@@ -235,7 +240,12 @@ def _check_questions(
         raise PolicyError("all settings of a comparison must have values of the same names")
     if taken := sorted({name for some in names for name in some} & {"status", "note", *_MEASURES}):
         raise PolicyError(f"a value cannot be called {', '.join(taken)}: a measure is")
+    titles = [setting.title for setting in settings]
+    if twice := sorted({title for title in titles if titles.count(title) > 1}):
+        raise PolicyError(f"two settings could not be told apart: {twice[0]}")
     for name, workload in workloads.items():
+        if not isinstance(workload, Workload):
+            raise PolicyError(f"the workload {name} is not a Workload but {workload!r}")
         if workload.vocabulary != data.vocabulary:
             raise PolicyError(f"the workload {name} was made for other data")
 

@@ -138,6 +138,8 @@ class Transactions:
         for number, row in enumerate(rows, start=1):
             if isinstance(row, (str, bytes)):
                 raise DataError(f"transaction {number} is a string; expected a set of items")
+            if not isinstance(row, Iterable):
+                raise DataError(f"transaction {number} is {row!r}; expected a set of items")
             count = next(many, None)
             if count is None:
                 raise DataError(f"transaction {number} has no count")

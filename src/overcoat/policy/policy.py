@@ -431,6 +431,11 @@ def _penalties(penalties: Penalties | None, data: Transactions, lint: Lint) -> N
     values: NDArray[np.float64] = data.supports / max(data.n_transactions, 1)
     if penalties is None:
         return values
+    if not isinstance(penalties, Mapping) and not callable(penalties):
+        lint.error(
+            f"penalties are a mapping from items to numbers or a function, not {penalties!r}"
+        )
+        return values
     items: Iterable[str] = penalties if isinstance(penalties, Mapping) else data.vocabulary
     look_up = penalties.__getitem__ if isinstance(penalties, Mapping) else penalties
     for item in items:

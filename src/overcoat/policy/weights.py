@@ -89,6 +89,10 @@ class Distances:
         default: float = 1.0,
         file: str | None = None,
     ) -> None:
+        if not isinstance(pairs, Mapping) or not all(
+            isinstance(pair, tuple) and len(pair) == 2 for pair in pairs
+        ):
+            raise PolicyError("distances are a mapping from pairs of items to numbers")
         self.pairs = {
             pair: _numerator(value, f"the distance of {pair}") for pair, value in pairs.items()
         }

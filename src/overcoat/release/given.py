@@ -14,6 +14,7 @@ from typing import Any
 from overcoat.algorithms import Method, take_method
 from overcoat.context import QUIET, Context, Stage
 from overcoat.data.io import output_layout, read, read_as
+from overcoat.data.io.frames import home
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, MappingError, PolicyError
 from overcoat.mapping import Mapping
@@ -59,7 +60,10 @@ def take_release(
         return read_as(given, output_layout(given, data.layout, to), stage=stage)
     if given is None:
         raise DataError("the release is missing: give it, or the Result that has it")
-    return read(given, stage=stage)
+    columns: dict[str, Any] = {}
+    if home(given) is not None and data.layout is not None and data.layout.format == "long":
+        columns = {"id": data.layout.id, "item": data.layout.item}
+    return read(given, stage=stage, **columns)
 
 
 def take_mapping(given: Any) -> Mapping:
@@ -72,6 +76,8 @@ def take_mapping(given: Any) -> Mapping:
         return Mapping.read(Path(given))
     if isinstance(given, Abstract):
         return Mapping.from_labels(given)
+    if given is None:
+        raise MappingError("the mapping is missing: give it, or the Result that has it")
     raise MappingError(f"a mapping is a Mapping, a file, a Result or a dict, not {given!r}")
 
 
@@ -85,6 +91,8 @@ def take_policy(given: Any) -> Policy:
         return given.stated
     if isinstance(given, (str, os.PathLike)):
         return read_policy(Path(given))
+    if given is None:
+        raise PolicyError("the policy is missing: give it, or the Result that has it")
     raise PolicyError(f"a policy is a Policy, a file or a Result, not {given!r}")
 
 

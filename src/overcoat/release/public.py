@@ -131,7 +131,9 @@ def apply_mapping(
     """
     context = take_context(context)
     data = take_data(data, options, context)
-    chosen = take_policy(mapping if policy is None else policy)
+    if policy is None and isinstance(mapping, Result):
+        policy = mapping
+    chosen = take_policy(policy)
     known = take_mapping(mapping)
     seconds: dict[str, float] = {}
     with context.stage("policy", seconds) as stage:
@@ -171,8 +173,9 @@ def verify(
         released = data if released is None else released
         mapping = data if mapping is None else mapping
         policy = data.policy if policy is None else policy
-    elif policy is None:  # a result has it, wherever it stands
-        policy = next((one for one in (mapping, released) if isinstance(one, Result)), None)
+    elif isinstance(found := released if isinstance(released, Result) else mapping, Result):
+        mapping = found if mapping is None else mapping  # a result has it, wherever it stands
+        policy = found if policy is None else policy
     original = take_data(data, options, context)
     known = take_mapping(mapping)
     copy = take_release(released, original, stage=context.start("read"))

@@ -11,6 +11,7 @@ from overcoat.errors import InfeasibleError, PolicyError, Problem, VerificationE
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import named_counts
 from overcoat.measures.loss import measure_loss
+from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.result import Result
 from overcoat.verification import verify
@@ -43,8 +44,10 @@ def find_release(
     require_memory(_estimate_memory(data), "the work", limit=context.memory)
     with context.stage("anonymize", seconds) as stage:
         outcome = method.find(data, policy, stage)
-        if not isinstance(outcome, Outcome):
-            raise PolicyError(f"the method {method.name} must return an Outcome, not {outcome!r}")
+        if not isinstance(outcome, Outcome) or not isinstance(outcome.partition, Partition):
+            raise PolicyError(
+                f"the method {method.name} must return an Outcome of a Partition, not {outcome!r}"
+            )
         mapping = Mapping.over(data.vocabulary, outcome.partition)
     result = make_release(data, policy, mapping, context, seconds, method, outcome)
     if outcome.unmet:

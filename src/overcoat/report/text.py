@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from overcoat.errors import DataError
 from overcoat.release.result import Result
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
@@ -25,6 +26,8 @@ def summarize(result: Result, *, released: str | None = None, mapping: str | Non
     loss        log2 UL = -1.959
     verified    yes: every protected itemset matches at least 2 people or nobody
     """
+    if not isinstance(result, Result):
+        raise DataError(f"a summary is of a Result, not of {result!r}")
     lines = summary_lines(result)
     if released is not None:
         lines.append(("released", released))

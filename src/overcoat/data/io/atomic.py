@@ -60,6 +60,9 @@ class Staging:
         """Return the path to write to instead of `path`; the file exists and is empty."""
         name = os.fspath(path)
         try:
+            if Path(name).absolute().parts[:2] in (("/", "dev"), ("/", "proc")):
+                # It may lead to a file that somebody else is writing to, such as a log.
+                raise DataError("is not a regular file; use - for standard output", name)
             target = Path(name).resolve()  # of a link, what it points to is replaced
             if target.is_symlink():  # a loop of links, which Python 3.13 no longer complains of
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))

@@ -184,7 +184,11 @@ def _read_file(
     else:
         read_basket(source.stream, layout, builder, problems, source.tell)
     problems.check()
-    data = builder.build(layout=layout, file_digest=source.digest(), stage=source.stage)
+    data = builder.build(
+        layout=layout,
+        file_digest=source.digest(),
+        stage=source.stage.still(source.size, source.size),
+    )
     if not data.n_transactions:
         raise DataError("the file holds no transactions", source.name)
     return data
