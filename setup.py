@@ -9,7 +9,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # Cython's own machinery (memory views above all) goes into one module that all others import: in
-# each of them it would be four fifths of what the C compiler has to read.
+# each of them it would be more than half of what the C compiler has to read.
 SHARED = "overcoat._shared"
 
 
