@@ -13,7 +13,7 @@ import overcoat as oc
 from overcoat.algorithms import methods
 from overcoat.context import QUIET, Context
 from overcoat.engines import Engine
-from overcoat.errors import DataError
+from overcoat.errors import CancelledError, DataError
 
 ROWS = [{"a", "x"}, {"a", "b"}, {"b", "x"}, {"a", "b", "c"}, {"c"}]
 
@@ -97,3 +97,33 @@ def test_a_share_of_very_many_digits() -> None:
         assert outcome.partition.suppressed.tolist() == [
             data.vocabulary.code(item) for item in gone
         ]
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("name", methods())
+def test_a_method_ends_when_it_is_told_to(name: str, engine: Engine) -> None:
+    """Whenever that is: the context is asked over and over, and never again once it said so."""
+    rng = random.Random(6)
+    rows = [{str(rng.randrange(40)) for _ in range(rng.randint(1, 6))} for _ in range(200)]
+    data = oc.Transactions.of(rows)
+    tree = oc.Hierarchy.balanced(data.vocabulary.labels, 3)
+    families: list[Any] = [oc.AllItemsets(2)]
+    if name in {"coat", "pcta"}:
+        families += [oc.Itemsets([data.vocabulary.labels]), oc.Pgen()]
+    policy = oc.Policy(4, tuple(families), max_suppressed=100, hierarchy=tree).bind(data)
+    asked = last = 0
+
+    def cancelled() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == last
+
+    context = Context(cancelled=cancelled, engine=engine, threads=1)
+    methods()[name]().find(data, policy, context.start("anonymize"))
+    n_asked = asked
+    assert n_asked > 20
+    for moment in (2, n_asked // 3, n_asked // 2, n_asked - 1):
+        asked, last = 0, moment
+        with pytest.raises(CancelledError):
+            methods()[name]().find(data, policy, context.start("anonymize"))
+        assert asked == moment

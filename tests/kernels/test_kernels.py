@@ -1,21 +1,18 @@
 """Both twins against each other and against plain arithmetic."""
 
-import os
 import random
-import signal
-from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
 from overcoat.kernels import grouping, grouping_class, reference
 from overcoat.policy.hierarchy import Hierarchy, Tree
-from platforms import needs_posix
 
 TWINS = [reference.Grouping, grouping.Grouping]
 
@@ -152,52 +149,70 @@ def test_twins_agree_when_the_same_groups_are_merged_again_and_again(seed: int) 
         same(slow, fast, "merge", merged, partner)
 
 
-def test_all_violations_are_those_of_each_group() -> None:
+@pytest.mark.parametrize("seed", range(40))
+def test_twins_agree_on_long_rows(seed: int) -> None:
+    """A few rows of many items, of which one group after the other swallows the others."""
+    rng = random.Random(seed)
+    n_items = rng.randint(70, 200)
+    rows = [
+        {str(item) for item in range(n_items) if rng.random() < share}
+        for share in rng.choices([0.02, 0.5, 0.9, 1], k=rng.randint(1, 12))
+    ]
+    data = Transactions.of([{"0", "1"}, *rows])
+    slow, fast = pair_of_twins(data, rng)
+    linkable = np.ones(data.n_items, np.uint8)
+    favourite = rng.randrange(data.n_items)
+    while len(groups := slow.groups().tolist()) > 1:
+        group = slow.group(favourite)
+        if group < 0 or not slow.has_partner(group) or rng.random() < 0.1:
+            favourite = rng.choice(groups)
+            group = slow.group(favourite)
+        if not slow.has_partner(group) or rng.random() < 0.02:
+            same(slow, fast, "suppress", group)
+            continue
+        merged, partner = same(slow, fast, "cheapest_merge", [group], None)
+        union = same(slow, fast, "merge", *rng.sample([merged, partner], 2))
+        same(slow, fast, "group_support", union)
+        some = np.array(sorted({rng.choice(groups) for _ in range(3)} & {*slow.groups().tolist()}))
+        if len(some):
+            same(slow, fast, "support", some)
+            same(slow, fast, "worst_part", some, 4)
+        same(slow, fast, "violations", union, 2, 4, False, linkable, 5)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_all_violations_are_those_of_each_group(threads: int) -> None:
     """Groups enough for several threads to work on, and for a thread to come back for more."""
     rng = random.Random(3)
     data = Transactions.of(
         [{str(rng.randrange(900)) for _ in range(rng.randint(1, 12))} for _ in range(1500)]
     )
-    _, fast = pair_of_twins(data, rng)
+    slow, fast = pair_of_twins(data, rng)
     linkable = np.array([rng.random() < 0.9 for _ in range(data.n_items)], np.uint8)
     groups = fast.groups()
     assert len(groups) > 600
-    for size in (1, 2, 3):
-        found = fast.all_violations(groups, size, 3, linkable, 5)
-        expected = [fast.violations(group, size, 3, True, linkable, 5) for group in groups.tolist()]
-        for sets, other_sets in zip(expected, found, strict=True):
-            assert all(map(np.array_equal, sets, other_sets))
-        assert size == 1 or any(len(supports) for supports, _ in expected)
+    stage = Context(threads=threads).start("test")
+    for size, k in ((1, 9), (2, 3), (3, 3)):
+        ends, supports, sets = fast.all_violations(groups, size, k, linkable, 5, stage)
+        assert len(ends) == len(groups) + 1
+        for number, group in enumerate(groups.tolist()):
+            found = slice(ends[number], ends[number + 1])
+            expected = fast.violations(group, size, k, True, linkable, 5)
+            assert all(map(np.array_equal, expected, (supports[found], sets[found])))
+        assert len(sets) > 50
+        if size == 1:
+            slow_ends, slow_supports, slow_sets = slow.all_violations(groups, 1, k, linkable, 5)
+            assert slow_ends.tolist() == ends.tolist()
+            assert slow_supports.tolist() == supports.tolist()
+            assert slow_sets.tolist() == sets.tolist()
 
 
-@needs_posix
-def test_an_interrupt_ends_all_threads() -> None:
-    """Somewhere among very many groups an interrupt comes; most are never taken."""
-    n_long, taken = 1_000_000, 0
-
-    class Groups:
-        def __len__(self) -> int:
-            return 1000
-
-        def __getitem__(self, chunk: slice) -> "Groups":
-            return self
-
-        def tolist(self) -> Iterator[int]:
-            nonlocal taken
-            for _ in range(n_long):
-                taken += 1
-                if taken == n_long // 10:  # by then all threads are at work
-                    os.kill(os.getpid(), signal.SIGINT)
-                yield 0
-
-    _, fast = pair_of_twins(Transactions.of([{"a"}]), random.Random(1))
-    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            fast.all_violations(cast(Any, Groups()), 1, 2, np.ones(1, np.uint8), 5)
-    finally:
-        signal.signal(signal.SIGINT, earlier)
-    assert taken < n_long
+def test_no_groups_have_no_violations() -> None:
+    for twin in pair_of_twins(Transactions.of([{"a"}]), random.Random(1)):
+        ends, supports, sets = twin.all_violations(
+            np.empty(0, np.int32), 2, 2, np.ones(1, np.uint8), 5
+        )
+        assert (ends.tolist(), supports.tolist(), sets.shape) == ([0], [], (0, 2))
 
 
 def test_larger_violations_agree() -> None:

@@ -100,13 +100,14 @@ class _Run:
         assert policy.hierarchy is not None
         self._data, self._policy, self._family = data, policy, family
         self._count_tree, self._stage = count_tree_class(stage.engine), stage
-        self.cut = cut = Cut(policy.hierarchy, data.supports)
         self.steps: list[Step] = []
+        self.cut = cut = Cut(policy.hierarchy, data.supports, self._tell)
         # A node is linkable when an item under it is; it is then known by the first such item.
         n_nodes = len(cut.parent)
         self._linkable_item = np.full(n_nodes, data.n_items, np.int32)
         self._linkable_item[cut.node_of[family.linkable]] = np.flatnonzero(family.linkable)
         for node in range(n_nodes - 1, 0, -1):
+            self._tell()
             above = cut.parent[node]
             first = min(self._linkable_item[above], self._linkable_item[node])
             self._linkable_item[above] = first
@@ -124,7 +125,7 @@ class _Run:
             constraint = tuple(sorted(self._linkable_item[list(example)].tolist()))
             for node in self._cheapest(nodes):
                 self._move_up(node, constraint)
-            self._stage(len(self.steps))
+            self._tell()
         changed = len(self.steps) > n_steps
         if changed:
             self._tree = self._plant()
@@ -135,6 +136,7 @@ class _Run:
         group_of = np.arange(self._data.n_items, dtype=np.int32)
         unmet = []
         for done, item in enumerate(np.flatnonzero(self._family.linkable).tolist(), 1):
+            self._tell()
             support = int(self._data.supports[item])
             self.steps.append(Step("suppress", item, -1, support, 0, (item,)))
             group_of[item] = -1
@@ -148,7 +150,13 @@ class _Run:
         nodes = cut.home[cut.node_of][data.codes]
         offsets, nodes, counts, _ = canonical_rows(data.offsets, nodes, data.counts)
         linkable = self._linkable_item < data.n_items
-        return self._count_tree(offsets, nodes, counts, cut.parent, cut.end, linkable, cut.home)
+        return self._count_tree(
+            *(offsets, nodes, counts, cut.parent, cut.end, linkable, cut.home, self._tell)
+        )
+
+    def _tell(self) -> None:
+        """Say how far the run has got; raises where it is to end."""
+        self._stage(len(self.steps))
 
     def _cheapest(self, nodes: tuple[int, ...]) -> list[int]:
         """Return where to move the cut so that k people have the generalization of `nodes`.

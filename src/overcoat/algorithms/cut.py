@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.kernels.reference import Tell, nothing
 from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 
@@ -24,6 +25,7 @@ class Cut:
     ----------
     tree : IN, over the items of the domain; at least one
     supports : IN, (M,); how many transactions have each item
+    tell : called now and then; it may raise
 
     Attributes
     ----------
@@ -46,7 +48,7 @@ class Cut:
     array([0, 1, 2, 2], dtype=int32)
     """
 
-    def __init__(self, tree: Tree, supports: NDArray[np.int64]) -> None:
+    def __init__(self, tree: Tree, supports: NDArray[np.int64], tell: Tell = nothing) -> None:
         n_items = len(supports)
         above: list[int] = tree.parent.tolist()
         children: list[list[int]] = [[] for _ in above]
@@ -60,6 +62,7 @@ class Cut:
         first: list[int] = []
         stack = [(len(above) - 1, -1)]
         while stack:
+            tell()
             node, parent = stack.pop()
             while len(children[node]) == 1:
                 node = children[node][0]
@@ -80,6 +83,7 @@ class Cut:
         for node, support in zip(self.node_of.tolist(), supports.tolist(), strict=True):
             occurrences[node] = support
         for node in range(n_nodes - 1, 0, -1):  # parents come before their children
+            tell()
             self.end[parents[node]] = max(self.end[parents[node]], self.end[node])
             self.n_items[parents[node]] += self.n_items[node]
             occurrences[parents[node]] += occurrences[node]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,7 @@ def greedy(
     # Nothing but the item itself is in a mole of one item: it has to go.
     for single in run.singles:
         run.suppress(single)
+        stage(len(run.steps))
     while (item := run.best()) is not None:
         run.suppress(item)
         stage(len(run.steps))
@@ -130,16 +132,24 @@ class _Run:
         self._n_moles = sum(
             (left.n_of_item for left in self._moles), np.zeros(data.n_items, np.int64)
         )  # MM(e)
+        # (-MM(e) / IL(e), e); the number of moles only falls, so an old entry comes too early
+        self._heap = [self._entry(item) for item in np.flatnonzero(self._n_moles).tolist()]
+        heapify(self._heap)
 
     def best(self) -> int | None:
         """Return the item of largest MM(e) / IL(e), the first among equals, None without moles."""
-        if not self._n_moles.any():
-            return None
-        # Rounding keeps the order of quotients, except that it may make some equal: the exact
-        # largest is among the largest rounded ones.
-        quotients = self._n_moles / self._loss
-        items: list[int] = np.flatnonzero(quotients == quotients.max()).tolist()
-        return max(items, key=lambda e: Fraction(int(self._n_moles[e]), int(self._loss[e])))
+        while self._heap:
+            quotient, item = self._heap[0]
+            if not self._n_moles[item]:
+                heappop(self._heap)
+            elif self._entry(item)[0] != quotient:
+                heapreplace(self._heap, self._entry(item))
+            else:
+                return item
+        return None
+
+    def _entry(self, item: int) -> tuple[Fraction, int]:
+        return Fraction(-int(self._n_moles[item]), int(self._loss[item])), item
 
     def suppress(self, item: int) -> None:
         """Take an item away, and the moles that hold it."""
@@ -149,7 +159,7 @@ class _Run:
         self.steps.append(Step("suppress", item, -1, int(self._loss[item]), 0, constraint))
         self._group_of[item] = -1
         for moles in self._moles:
-            self._n_moles -= moles.remove(item)
+            np.subtract.at(self._n_moles, moles.remove(item).ravel(), 1)
         if len(self.steps) > self._budget:
             self._unmet[constraint] = None  # and goes on, to learn how much it takes
 
@@ -175,11 +185,11 @@ class _Moles:
         left = self._with(item)
         return tuple(self._sets[left[0]].tolist()) if len(left) else None
 
-    def remove(self, item: int) -> NDArray[np.int64]:
-        """Remove the moles that hold an item; return in how many of them each item was; (M,)."""
+    def remove(self, item: int) -> NDArray[np.int32]:
+        """Remove the moles that hold an item, and return them."""
         gone = self._with(item)
         self._left[gone] = False
-        return np.bincount(self._sets[gone].ravel(), minlength=len(self.n_of_item))
+        return self._sets[gone]
 
     def _with(self, item: int) -> NDArray[np.int32]:
         held: NDArray[np.int32] = self._moles_of[self._first[item] : self._first[item + 1]]

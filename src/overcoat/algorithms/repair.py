@@ -41,7 +41,7 @@ def repair_all(
     allows, the outcome says so (`Outcome.unmet`): the constraints whose repair went beyond it.
     """
     run = _Run(data, policy, stage, choose)
-    finders = [find(family, run.grouping, policy.k, run.tell) for family in policy.families]
+    finders = [find(family, run.grouping, policy.k, stage, run.tell) for family in policy.families]
 
     # -- Algorithm 1, steps 2 and 3: the unsatisfied p whose itemset has maximum support ----
     while True:
@@ -65,6 +65,8 @@ class _Run:
     def __init__(
         self, data: Transactions, policy: BoundPolicy, stage: Stage, choose: Choose
     ) -> None:
+        self._stage = stage
+        self.steps: list[Step] = []
         tree, denominator = policy.weights.tree, 1
         if tree is None:  # weights are asked for, and are at most 1
             tree, denominator = Tree.star(data.n_items), policy.weights.denominator
@@ -75,10 +77,10 @@ class _Run:
             policy.utility.block_of,
             tree.parent,
             denominator * tree.weight,
+            self.tell,
         )
         self.policy = policy
-        self._stage, self._choose = stage, choose
-        self.steps: list[Step] = []
+        self._choose = choose
         self._weigh = None if policy.weights.tree else self._ask_weights
         self._merged: set[int] = set()  # since the last take_changed()
         self._suppressed: list[int] = []  # likewise
@@ -92,8 +94,9 @@ class _Run:
         # What the finder found is violated; if somebody supports it, it is violated whole.
         part = grouping.image(items) if found.support else None
         while True:
+            self.tell()
             if part is None:
-                part = violated_part(grouping, grouping.image(items), k, self.tell)
+                part = violated_part(grouping, grouping.image(items), k)
             if part is None:
                 return
             supports = {group: grouping.group_support(group) for group in part.tolist()}
@@ -144,5 +147,10 @@ class _Run:
             self._unmet[constraint] = None
 
     def _ask_weights(self, group: int, candidates: NDArray[np.int32]) -> NDArray[np.int64]:
-        members = self.grouping.members
-        return self.policy.weights.unions(members(group), map(members, candidates.tolist()))
+        return self.policy.weights.unions(
+            self.grouping.members(group), map(self._members, candidates.tolist())
+        )
+
+    def _members(self, group: int) -> NDArray[np.int32]:
+        self.tell()  # what follows is a function of the user, which may take its time
+        return self.grouping.members(group)

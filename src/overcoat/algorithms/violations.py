@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heappop, heappush
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import Stage
 from overcoat.kernels.reference import Grouping, Tell
 from overcoat.policy.privacy import BoundAllItemsets, BoundFamily, BoundItemsets
 
@@ -37,16 +39,14 @@ class Finder(Protocol):
         """Take note of the items whose group was merged or suppressed since the last call."""
 
 
-def find(family: BoundFamily, grouping: Grouping, k: int, tell: Tell) -> Finder:
-    """Return the finder for a family."""
+def find(family: BoundFamily, grouping: Grouping, k: int, stage: Stage, tell: Tell) -> Finder:
+    """Return the finder for a family; it calls `tell` where it does not know how much is left."""
     if isinstance(family, BoundItemsets):
         return ItemsetFinder(family, grouping, k, tell)
-    return AllItemsetsFinder(family, grouping, k)
+    return AllItemsetsFinder(family, grouping, k, stage, tell)
 
 
-def violated_part(
-    grouping: Grouping, image: NDArray[np.int32], k: int, tell: Tell
-) -> NDArray[np.int32] | None:
+def violated_part(grouping: Grouping, image: NDArray[np.int32], k: int) -> NDArray[np.int32] | None:
     """Return what of an image must be repaired; None when it is satisfied.
 
     The whole image when somebody supports it (clause 1 of docs/how-it-works.md), else its violated
@@ -59,7 +59,7 @@ def violated_part(
         return None
     if support > 0:
         return image
-    return grouping.worst_part(image, k, tell)
+    return grouping.worst_part(image, k)
 
 
 class ItemsetFinder:
@@ -97,8 +97,9 @@ class ItemsetFinder:
         if self._support[index] > 0:
             return self._found(index)
         for index in np.flatnonzero(self._support == 0).tolist():
+            self._tell()
             image = self._grouping.image(self._family.itemset(index))
-            if violated_part(self._grouping, image, self._k, self._tell) is not None:
+            if violated_part(self._grouping, image, self._k) is not None:
                 return self._found(index)
             self._support[index] = -1
         return None
@@ -129,8 +130,11 @@ class AllItemsetsFinder:
     never worse than what it had, and sets with changed members are owned by these.
     """
 
-    def __init__(self, family: BoundAllItemsets, grouping: Grouping, k: int) -> None:
+    def __init__(
+        self, family: BoundAllItemsets, grouping: Grouping, k: int, stage: Stage, tell: Tell
+    ) -> None:
         self._grouping, self._k, self._m = grouping, k, family.largest
+        self._stage, self._tell = stage, tell
         self._family = family
         self._linkable = family.linkable.astype(np.uint8)
         # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
@@ -163,6 +167,7 @@ class AllItemsetsFinder:
                 self._search_all(size)
             heap = self._heaps[size - 1]
             while heap:
+                self._tell()
                 minus_support, groups, owner = heap[0]
                 owned = self._owned[size - 1].get(owner)
                 if owned is not None and owned.current() == groups:
@@ -184,23 +189,23 @@ class AllItemsetsFinder:
     def _search_all(self, size: int) -> None:
         """Find what all groups own, when a size is looked at for the first time."""
         groups = self._grouping.groups()
-        found = self._grouping.all_violations(groups, size, self._k, self._linkable, _ENOUGH)
-        for group, sets in zip(groups.tolist(), found, strict=True):
-            self._own(size, group, *sets)
+        ends, supports, sets = self._grouping.all_violations(
+            groups, size, self._k, self._linkable, _ENOUGH, self._stage
+        )
+        for group, (start, end) in zip(groups.tolist(), pairwise(ends.tolist()), strict=True):
+            if start < end:
+                self._tell()
+                self._own(size, group, _Owned(supports, sets, start, end, self._clock))
 
     def _search(self, size: int, group: int) -> None:
         """Find what a group owns, the first of it."""
         above = bool(self._merged_at[group] == 0)
-        self._own(
-            size,
-            group,
-            *self._grouping.violations(group, size, self._k, above, self._linkable, _ENOUGH),
+        supports, sets = self._grouping.violations(
+            group, size, self._k, above, self._linkable, _ENOUGH
         )
+        self._own(size, group, _Owned(supports, sets, 0, len(supports), self._clock))
 
-    def _own(
-        self, size: int, group: int, supports: NDArray[np.int64], groups: NDArray[np.int32]
-    ) -> None:
-        owned = _Owned(supports, groups, self._clock)
+    def _own(self, size: int, group: int, owned: _Owned) -> None:
         self._owned[size - 1][group] = owned
         self._push(size, group, owned)
 
@@ -217,7 +222,7 @@ class AllItemsetsFinder:
             self._search(size, owner)
 
     def _push(self, size: int, owner: int, owned: _Owned) -> None:
-        if owned.at < len(owned.supports):
+        if owned.at < owned.end:
             heappush(self._heaps[size - 1], (-owned.support(), owned.current(), owner))
 
     def _is_current(self, groups: tuple[int, ...], time: int) -> bool:
@@ -233,21 +238,26 @@ _ENOUGH = 64
 class _Owned:
     """The violated sets of one owner, most supported first, and how far it has got."""
 
-    __slots__ = ("at", "groups", "supports", "time")
+    __slots__ = ("at", "end", "groups", "may_have_more", "supports", "time")
 
-    def __init__(self, supports: NDArray[np.int64], groups: NDArray[np.int32], time: int) -> None:
-        self.supports, self.groups, self.time, self.at = supports, groups, time, 0
-
-    @property
-    def may_have_more(self) -> bool:
-        return len(self.supports) == _ENOUGH
+    def __init__(
+        self,
+        supports: NDArray[np.int64],
+        groups: NDArray[np.int32],
+        at: int,
+        end: int,
+        time: int,
+    ) -> None:
+        self.supports, self.groups, self.at, self.end = supports, groups, at, end
+        self.time = time
+        self.may_have_more = end - at == _ENOUGH
 
     def next(self) -> bool:
         self.at += 1
-        return self.at < len(self.supports)
+        return self.at < self.end
 
     def current(self) -> tuple[int, ...]:
-        return tuple(self.groups[self.at].tolist()) if self.at < len(self.supports) else ()
+        return tuple(self.groups[self.at].tolist()) if self.at < self.end else ()
 
     def support(self) -> int:
         return int(self.supports[self.at])

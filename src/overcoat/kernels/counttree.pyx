@@ -16,7 +16,12 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
+from overcoat.kernels.pulse cimport beat
+
 from overcoat.kernels.limits import check_places
+from overcoat.kernels.reference import nothing
+
+cdef int64_t A_BRANCH = 1 << 9  # what a branch takes beside the rows it visits
 
 
 cdef class CountTree:
@@ -44,8 +49,11 @@ cdef class CountTree:
         int64_t _stamp
         int64_t[::1] _node_mark, _row_mark
         int32_t[::1] _found         # rows that `_collect` has found
+        object _tell                # called now and then; the call may raise
+        int64_t _work               # since the last call
 
-    def __init__(self, offsets, codes, counts, parent, end, linkable, home):
+    def __init__(self, offsets, codes, counts, parent, end, linkable, home, tell=nothing):
+        self._tell = tell
         check_places(2 * len(counts))  # a row goes with a mark
         self.n_nodes, self.n_rows = len(parent), len(counts)
         self._parent, self._end, self._home = parent, end, home
@@ -87,6 +95,7 @@ cdef class CountTree:
                         self._node_mark[node] = self._stamp
                         out[node] += self._counts[row]
                         node = self._parent[node]
+                beat(self._tell, &self._work, self._offsets[row + 1] - self._offsets[row])
         return supports
 
     def support(self, nodes, int64_t limit):
@@ -123,6 +132,7 @@ cdef class CountTree:
                     self._row_mark[self._holders[j]] = self._stamp
                     total += self._counts[self._holders[j]]
             supports.append(total)
+            beat(self._tell, &self._work, self._n_holders(node))
         return supports
 
     cdef int64_t _collect(self, int32_t[::1] nodes, int64_t limit, int64_t* n_found):
@@ -144,6 +154,7 @@ cdef class CountTree:
                 self._row_mark[row] = visit
                 self._stamp += 1
                 hits = 0
+                beat(self._tell, &self._work, n * (self._offsets[row + 1] - self._offsets[row]))
                 for e in range(self._offsets[row], self._offsets[row + 1]):
                     code = self._codes[e]
                     for i in range(n):
@@ -176,6 +187,7 @@ cdef class CountTree:
                     yield (node,)
             return
         for node in order.tolist():
+            beat(self._tell, &self._work, A_BRANCH)
             if self._linkable[node] and self._is_left(node):
                 yield from self._branch((), node, self._rows_of(node), size, k)
 
@@ -224,10 +236,12 @@ cdef class CountTree:
                             self._row_mark[row] = self._stamp
                             out[n] = 2 * row + shows
                             n += 1
+                    beat(self._tell, &self._work,
+                         1 + self._holder_start[under + 1] - self._holder_start[under])
         return rows[:n]
 
     cdef _rare(self, int32_t[::1] rows, int32_t after, int64_t k):
-        """Return the nodes that come `after`, that rows show, and that fewer than k of them hold."""
+        """Return the nodes that come `after`, that rows show, and fewer than k of them hold."""
         cdef int64_t n_seen, n = 0, i
         cdef int32_t node
         with nogil:
@@ -238,11 +252,12 @@ cdef class CountTree:
                     self._seen[n] = node
                     n += 1
                 self._support[node] = self._n_entries[node] = self._shown[node] = 0
+            beat(self._tell, &self._work, A_BRANCH + n_seen)
         nodes = np.asarray(self._seen)[:n]
         return nodes[np.argsort(np.asarray(self._rank)[nodes])].tolist() if n else ()
 
     cdef _buckets(self, int32_t[::1] rows, int32_t after):
-        """Return the nodes that come `after` and that rows show, each with the rows that hold it."""
+        """Return the nodes that come `after` and that rows show, each with the rows it is in."""
         cdef int32_t[::1] bucket
         n_entries, shown = np.asarray(self._n_entries), np.asarray(self._shown)
         seen = np.array(self._seen[:self._extend(rows, after, NULL)])
@@ -262,7 +277,7 @@ cdef class CountTree:
 
     cdef int64_t _extend(
         self, int32_t[::1] rows, int32_t after, int32_t* bucket
-    ) noexcept nogil:
+    ) except -1 nogil:
         """Extend rows by the ancestors of what they hold, and take note of what comes `after`.
 
         First without a bucket: the nodes that are met are `_seen`, with their `_support`, the
@@ -299,4 +314,5 @@ cdef class CountTree:
                         self._support[node] += self._counts[row]
                         self._shown[node] |= shows
                     node = self._parent[node]
+            beat(self._tell, &self._work, 2 * (self._offsets[row + 1] - self._offsets[row]))
         return n_seen

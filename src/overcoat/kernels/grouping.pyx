@@ -2,23 +2,21 @@
 # cython: initializedcheck=False
 """The compiled `Grouping`: rows that know partners (partners.pyx) and find what is violated."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Event
-
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
 
 from overcoat.kernels.partners cimport Partners
 from overcoat.kernels.parts cimport Parts
 from overcoat.kernels.search cimport Search
 
+from overcoat.context import QUIET
 from overcoat.kernels.partners import loses_less
 from overcoat.kernels.reference import nothing
 
 __all__ = ["Grouping", "loses_less"]
 
-N_THREADS = 2  # the result is the same for any number
 CHUNK = 256  # groups a thread takes at a time
 
 
@@ -28,15 +26,15 @@ cdef class Grouping(Partners):
     cdef Search _search
     cdef Parts _parts       # only where itemsets are long and nobody holds them
 
-    def __init__(self, offsets, codes, counts, block_of, parent, weight):
-        Partners.__init__(self, offsets, codes, counts, block_of, parent, weight)
+    def __init__(self, offsets, codes, counts, block_of, parent, weight, tell=nothing):
+        Partners.__init__(self, offsets, codes, counts, block_of, parent, weight, tell)
         self._search = Search(self.n_items)
 
-    def worst_part(self, groups, int64_t k, tell=nothing):
+    def worst_part(self, groups, int64_t k):
         """Return the violated part of largest support of some groups; None if none is."""
         if self._parts is None:
             self._parts = Parts(self)
-        return self._parts.find(self, groups, k, tell)
+        return self._parts.find(self, groups, k, self._tell)
 
     def merge(self, int32_t one, int32_t other):
         """Unite two groups; return the union."""
@@ -54,44 +52,55 @@ cdef class Grouping(Partners):
     def violations(self, int32_t group, int size, int64_t k, bint above, linkable, int64_t limit):
         """Return the most supported sets of `size` linkable groups that fewer than k support."""
         cdef const uint8_t[::1] marked = linkable
-        self._search.run(self, group, size, k, above, &marked[0], limit)
-        return take(self._search, size)
+        with nogil:
+            self._search.run(self, group, size, k, above, &marked[0], limit, self._tell)
+        supports = np.empty(self._search.found.n, np.int64)
+        sets = np.empty((self._search.found.n, size), np.int32)
+        take(self._search, size, supports, sets, 0)
+        return supports, sets
 
-    def all_violations(self, groups, int size, int64_t k, linkable, int64_t limit):
-        """Return, for each of these groups, its `violations` with groups that come after it."""
-        chunks = [groups[start:start + CHUNK] for start in range(0, len(groups), CHUNK)]
-        found = [None] * len(chunks)
-        left = iter(range(len(chunks)))
-        over = Event()
+    def all_violations(self, groups, int size, int64_t k, linkable, int64_t limit, stage=QUIET):
+        """Return the `violations` of each of these groups with groups that come after it."""
+        starts = range(0, len(groups), CHUNK)
+        n_jobs = max(min(stage.threads, len(starts)), 1)
+        left, found = iter(starts), {}
 
-        def work(Search search):
-            cdef const uint8_t[::1] marked = linkable
-            cdef int32_t group
-            for number in left:
-                sets = []
-                for group in chunks[number].tolist():
-                    if over.is_set():
-                        return
-                    with nogil:
-                        search.run(self, group, size, k, True, &marked[0], limit)
-                    sets.append(take(search, size))
-                found[number] = sets
+        def work(stage):
+            search, done = Search(self.n_items), 0
+            tell = lambda: stage(done, len(groups) // n_jobs)
+            for start in left:
+                chunk = groups[start:start + CHUNK]
+                found[start] = self._search_all(search, chunk, size, k, linkable, limit, tell)
+                done += len(chunk)
 
-        with ThreadPoolExecutor(N_THREADS) as threads:
-            try:
-                list(threads.map(work, [Search(self.n_items) for _ in range(N_THREADS)]))
-            finally:
-                # An interrupt reaches this thread only, which then waits for the others to end.
-                over.set()
-        return [sets for chunk in found for sets in chunk]
+        stage.side_by_side([work] * n_jobs)
+        n_found, supports, sets = zip(self._search_all(
+            Search(0), groups[:0], size, k, linkable, limit, nothing), *map(found.get, starts))
+        ends = np.concatenate([[0], *n_found]).cumsum()
+        return ends, np.concatenate(supports), np.concatenate(sets)
+
+    cdef _search_all(
+        self, Search search, const int32_t[::1] groups, int size, int64_t k,
+        const uint8_t[::1] linkable, int64_t limit, tell,
+    ):
+        """Return how many violated sets each of some groups has, their supports, and the sets."""
+        cdef int64_t i, n = groups.shape[0], total = 0
+        cdef int64_t[::1] n_found = np.empty(n, np.int64), supports = np.empty(n * limit, np.int64)
+        cdef int32_t[:, ::1] sets = np.empty((n * limit, size), np.int32)
+        with nogil:
+            for i in range(n):
+                search.run(self, groups[i], size, k, True, &linkable[0], limit, tell)
+                take(search, size, supports, sets, total)
+                n_found[i] = search.found.n
+                total += search.found.n
+        return np.asarray(n_found), np.array(supports[:total]), np.array(sets[:total])
 
 
-cdef take(Search search, int size):
-    """Return what a search has found, as arrays."""
+cdef void take(
+    Search search, int size, int64_t[::1] supports, int32_t[:, ::1] sets, int64_t at
+) noexcept nogil:
+    """Put what a search has found at some place."""
     cdef int64_t n = search.found.n
-    if n == 0:
-        return np.empty(0, np.int64), np.empty((0, size), np.int32)
-    return (
-        np.array(<int64_t[:n]> search.found.supports),
-        np.array(<int32_t[:n, :size]> search.found.groups),
-    )
+    if n:
+        memcpy(&supports[at], search.found.supports, n * sizeof(int64_t))
+        memcpy(&sets[at, 0], search.found.groups, n * size * sizeof(int32_t))

@@ -10,22 +10,28 @@ smaller group: where the row holds the other group too, one of the two items goe
 group are the holders of its items, no list is ever copied, and the slices only shrink. From time to
 time rows that have become equal are brought together. The rows lie in order of their lengths, the
 longest first: what holds many groups is among the first.
+
+When an item goes, the last one of its row takes its place. In a long row the place at the end then
+says where that one went. So an item is found from where it was at first, among codes in order.
 """
 
 import numpy as np
 
-from overcoat.data.native import canonical_rows, item_supports
-from overcoat.kernels.limits import check_places
-
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from overcoat.kernels.pulse cimport beat
 
-cdef class Rows:
+from overcoat.data.native import canonical_rows, item_supports
+from overcoat.kernels.limits import check_places
+
+
+cdef class GroupedRows:
     """Rows and groups; see `overcoat.kernels.reference.Grouping`."""
 
-    def __init__(self, offsets, codes, counts, block_of):
+    def __init__(self, offsets, codes, counts, block_of, tell):
         cdef Py_ssize_t n_items = len(block_of)
+        self._tell = tell
         check_places(len(codes) + HEAD * len(counts))
         self.n_items = n_items
         self._fill(offsets, codes, counts)
@@ -105,13 +111,14 @@ cdef class Rows:
         cdef:
             int32_t small = one, large = other, item, row, kept, gone
             int64_t j, overlap = 0
-        if self._n_group_rows[large] < self._n_group_rows[small]:
+        if self._is_smaller(large, small):
             small, large = large, small
         item = small
         while item >= 0:
             j = self._holder_start[item]
             while j < self._holder_start[item] + self._holder_length[item]:
                 row = self._holders[j]
+                beat(self._tell, &self._work, min(self._rows[row + LENGTH], LONG))
                 if self._holds(row, large):
                     overlap += count_of(&self._rows[row])
                     self._drop(row, item)
@@ -147,6 +154,7 @@ cdef class Rows:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 self._drop(self._holders[j], item)
+                beat(self._tell, &self._work, LONG)
             self._holder_length[item] = 0
             self._group[item] = -1
             item = self._next[item]
@@ -174,6 +182,11 @@ cdef class Rows:
         self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
         self._holder_length = np.zeros(self.n_items, np.int32)
         self._holders = np.empty(len(codes), np.int32)
+        self._n_long = self._n_with[LONG] if LONG < len(self._n_with) else 0
+        self._origin = np.array(longest_first[:self._n_long])
+        if self._n_long:
+            self._given_offsets, self._given_codes = start, items
+        self._tell()
         with nogil:
             for number in range(n_rows):
                 row = longest_first[number]
@@ -188,6 +201,7 @@ cdef class Rows:
                         <int32_t> at)
                     self._holder_length[item] += 1
                 at += HEAD + start[row + 1] - start[row]
+                beat(self._tell, &self._work, HEAD + 2 * (start[row + 1] - start[row]))
         return 0
 
     cdef int _look_for_equal_rows(self) except -1:
@@ -207,6 +221,7 @@ cdef class Rows:
                 n_entries += self._rows[at + LENGTH]
                 for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
                     hashed[row] += value[self._group[self._rows[e]]]
+                beat(self._tell, &self._work, HEAD + self._rows[at + LENGTH])
         # Only a guess at how many differ: what is equal is settled by canonical_rows.
         distinct = np.asarray(hashed)
         distinct.sort()
@@ -230,10 +245,16 @@ cdef class Rows:
                     groups[n_entries] = self._group[self._rows[e]]
                     n_entries += 1
                 end[row + 1] = n_entries
+                beat(self._tell, &self._work, HEAD + self._rows[at + LENGTH])
         offsets, codes, counts, _ = canonical_rows(offsets, codes, counts)
         self._fill(offsets, codes, counts)  # the first item of a group now stands for all of it
         self._n_group_rows = np.asarray(self._holder_length).astype(np.int64)
         return 0
+
+    cdef bint _is_smaller(self, int32_t one, int32_t other) noexcept nogil:
+        """Whether it takes less to visit the items and rows of one group than of another."""
+        return (self._n_group_rows[one] + self._size[one]
+                < self._n_group_rows[other] + self._size[other])
 
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil:
         cdef int64_t e
@@ -243,8 +264,29 @@ cdef class Rows:
         return False
 
     cdef void _drop(self, int32_t row, int32_t item) noexcept nogil:
-        cdef int64_t e = row + HEAD
-        while self._rows[e] != item:
-            e += 1
+        cdef int64_t place = self._place_in(row, item), last
         self._rows[row + LENGTH] -= 1
-        self._rows[e] = self._rows[row + HEAD + self._rows[row + LENGTH]]
+        last = self._rows[row + LENGTH]
+        self._rows[row + HEAD + place] = self._rows[row + HEAD + last]
+        if last != place:
+            self._rows[row + HEAD + last] = <int32_t> place
+
+    cdef int64_t _place_in(self, int32_t row, int32_t item) noexcept nogil:
+        """Return where in a row an item lies."""
+        cdef const int32_t* items = &self._rows[row + HEAD]
+        cdef int64_t place = 0, start, low, high, middle
+        if self._rows[row + NUMBER] >= self._n_long:
+            while items[place] != item:
+                place += 1
+            return place
+        start = self._given_offsets[self._origin[self._rows[row + NUMBER]]]
+        low, high = 0, self._given_offsets[self._origin[self._rows[row + NUMBER]] + 1] - start
+        while low < high:
+            middle = low + (high - low) // 2
+            if self._given_codes[start + middle] < item:
+                low = middle + 1
+            else:
+                high = middle
+        while low >= self._rows[row + LENGTH]:  # it went on, to take the place of another
+            low = items[low]
+        return low

@@ -11,15 +11,21 @@ shelf has more support, or the same and a later first item, and no smaller weigh
 do share a row with g are looked at one by one.
 
 Groups that have changed since they were put on a shelf are dropped when they come to the front.
+
+A group that is asked for again, and shares no more rows than before with any other, has shelves of
+its own for those that do share a row with it, sorted by size and by how many people they would add.
+So a group that swallows a long row item by item does not look at all of that row each time.
 """
 
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, malloc, realloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memset
 
-from overcoat.kernels.together cimport Together
+from overcoat.kernels.merging cimport LONG
+from overcoat.kernels.pulse cimport beat
+from overcoat.kernels.together cimport SLOTS, Together
 
 from overcoat.kernels.limits import check_losses
 
@@ -54,14 +60,18 @@ cdef class Partners(Together):
     def __cinit__(self, *arguments):
         self._shelves = NULL
         self._n_shelves = 0
+        for slot in range(SLOTS):
+            self._near[slot] = NULL
 
-    def __init__(self, offsets, codes, counts, block_of, parent, weight):
+    def __init__(self, offsets, codes, counts, block_of, parent, weight, tell):
         check_losses(counts, int(np.max(weight, initial=0)))
-        Together.__init__(self, offsets, codes, counts, block_of)
+        Together.__init__(self, offsets, codes, counts, block_of, tell)
         self._make_shelves(np.asarray(block_of, np.int64), np.asarray(parent), weight)
 
     def __dealloc__(self):
         shelves_free(self._shelves, self._n_shelves)
+        for slot in range(SLOTS):
+            self._drop_near(slot)
 
     def cheapest_merge(self, groups, weigh=None):
         """Return one of `groups` and its partner: the union within a block of smallest UL."""
@@ -84,15 +94,27 @@ cdef class Partners(Together):
         union = Together.merge(self, one, other)
         self._shelf[union] = shelf
         self._put_on_shelves(union)
+        for slot in range(SLOTS):
+            if self._near[slot] != NULL:
+                self._put_near(slot, union)
         return union
 
     # -- helpers --------------------------------------------------------------------------
 
     cdef int _find_partner(self, int32_t group, weigh, Candidate* best) except -1:
         """Find the group of the block whose union with `group` has the smallest UL; -1 for none."""
-        cdef int32_t n_seen
-        cdef int64_t* together = self._count_together(group, &n_seen)
+        cdef int32_t n_seen, slot = self._slot_of[group]
+        cdef int64_t* together
         best.group = -1
+        if weigh is None and slot >= 0 and not self._slots[slot].grown:
+            self._ask(group)
+            self._mark_path(self._shelf[group])
+            self._find_near(group, best)
+            return self._look_at_shelves(group, self._slots[slot].together, best)
+        together = self._count_together(group, &n_seen)
+        if slot >= 0:
+            self._drop_near(slot)
+            self._slots[slot].grown = False
         if weigh is not None:
             self._look_at_all(group, weigh, together, best)
         else:
@@ -128,6 +150,7 @@ cdef class Partners(Together):
         memset(self._shelves, 0, self._n_shelves * sizeof(Shelf))
         for item in range(self.n_items):
             self._put_on_shelves(item)
+            beat(self._tell, &self._work, LONG)
         return 0
 
     cdef int _put_on_shelves(self, int32_t group) except -1:
@@ -140,11 +163,96 @@ cdef class Partners(Together):
             shelf = self._above[shelf]
         return 0
 
+    # -- those that share a row ---------------------------------------------------------------
+
+    cdef int _find_near(self, int32_t group, Candidate* best) except -1:
+        """Consider the groups that share a row with one, the best of each shelf and size."""
+        cdef:
+            int32_t slot = self._slot_of[group], shelf, other, i, size, depth
+            int64_t least
+            const int64_t* together = self._slots[slot].together
+            Heap* heap
+        if self._near[slot] == NULL:
+            self._n_near[slot] = self._depth(self._shelf[group]) + 1
+            self._near[slot] = <Shelf*> calloc(self._n_near[slot], sizeof(Shelf))
+            if self._near[slot] == NULL:
+                raise MemoryError
+            for other in range(self.n_items):
+                self._put_near(slot, other)
+                beat(self._tell, &self._work, 1)
+        shelf = self._shelf[group]
+        depth = self._depth(shelf)
+        for i in range(self._n_near[slot] - 1, -1, -1):
+            if i < depth:
+                shelf, depth = self._above[shelf], i
+            least = self._shelf_weight[shelf] * self._support[group]
+            for size in range(1, self._near[slot][i].n_sizes + 1):
+                if best.group >= 0 and loses_less(
+                    best.size, best.loss, self._size[group] + size, least
+                ):
+                    break
+                heap = &self._near[slot][i].by_size[size - 1]
+                while heap.n:
+                    other = heap.entries[0].group
+                    if (
+                        other != group
+                        and self._group[other] == other
+                        and self._size[other] == size
+                        and self._support[other] - together[other] == heap.entries[0].support
+                    ):
+                        self._consider(
+                            group, other, self._shelf_weight[self._common(self._shelf[other])],
+                            together[other], best)
+                        break
+                    heap_pop(heap)
+        return 0
+
+    cdef int _put_near(self, int32_t slot, int32_t other) except -1:
+        """Put a group on the shelves of a slot, if it belongs there.
+
+        Which shelf that is, counted from the top, does not change when the group of the slot moves
+        up: then some shelves have the same weight.
+        """
+        cdef:
+            int32_t group = self._slots[slot].group, depth
+            Entry entry
+        if (
+            other == group or self._slots[slot].together[other] == 0
+            or self._block_of[other] != self._block_of[group]
+        ):
+            return 0
+        self._mark_path(self._shelf[group])
+        depth = self._depth(self._common(self._shelf[other]))
+        entry.support, entry.group = (
+            self._support[other] - self._slots[slot].together[other], other)
+        if not shelf_put(&self._near[slot][depth], self._size[other], entry):
+            raise MemoryError
+        return 0
+
+    cdef void _free_slot(self, int32_t slot) noexcept nogil:
+        self._drop_near(slot)
+        Together._free_slot(self, slot)
+
+    cdef void _drop_near(self, int32_t slot) noexcept nogil:
+        if self._near[slot] != NULL:
+            shelves_free(self._near[slot], self._n_near[slot])
+            self._near[slot] = NULL
+
+    # -- paths ----------------------------------------------------------------------------
+
     cdef void _mark_path(self, int32_t shelf) noexcept nogil:
         self._stamp += 1
         while shelf >= 0:
             self._shelf_mark[shelf] = self._stamp
             shelf = self._above[shelf]
+
+    cdef int32_t _depth(self, int32_t shelf) noexcept nogil:
+        """Return how many shelves lie above one."""
+        cdef int32_t depth = 0
+        while self._above[shelf] >= 0:
+            depth += 1
+            shelf = self._above[shelf]
+        return depth
 
     cdef int32_t _common(self, int32_t shelf) noexcept nogil:
         """Return the lowest shelf above `shelf` on the marked path."""
@@ -283,12 +391,15 @@ cdef void heap_pop(Heap* heap) noexcept nogil:
 cdef bint shelf_put(Shelf* shelf, int32_t size, Entry entry) noexcept nogil:
     """Put a group of some size on a shelf; False when memory ran out."""
     cdef Heap* grown
-    if size > shelf.n_sizes:
-        grown = <Heap*> realloc(shelf.by_size, size * sizeof(Heap))
+    cdef int32_t capacity
+    if size > shelf.capacity:
+        capacity = max(size, 2 * shelf.capacity)
+        grown = <Heap*> realloc(shelf.by_size, capacity * sizeof(Heap))
         if grown == NULL:
             return False
-        memset(grown + shelf.n_sizes, 0, (size - shelf.n_sizes) * sizeof(Heap))
-        shelf.by_size, shelf.n_sizes = grown, size
+        memset(grown + shelf.capacity, 0, (capacity - shelf.capacity) * sizeof(Heap))
+        shelf.by_size, shelf.capacity = grown, capacity
+    shelf.n_sizes = max(shelf.n_sizes, size)
     return heap_push(&shelf.by_size[size - 1], entry)
 
 

@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from overcoat.kernels.merging cimport Rows
+from overcoat.kernels.merging cimport GroupedRows
 
 cdef struct Held:
     # A row that holds the prefix at hand.
@@ -53,19 +53,19 @@ cdef class Parts:
         int64_t _n_nodes, _nodes_capacity
         int64_t _work
 
-    cdef void merged(self, Rows of, int32_t one, int32_t other) noexcept nogil
-    cdef void suppressed(self, Rows of, int32_t group) noexcept nogil
-    cdef void _touch(self, Rows of, int32_t group, bint grown) noexcept nogil
+    cdef void merged(self, GroupedRows of, int32_t one, int32_t other) noexcept nogil
+    cdef void suppressed(self, GroupedRows of, int32_t group) noexcept nogil
+    cdef void _touch(self, GroupedRows of, int32_t group, bint grown) noexcept nogil
     cdef bint _is_known(self, const int32_t[::1] groups) noexcept nogil
-    cdef int _run(self, Rows of, const int32_t[::1] groups, int64_t k, tell) except -1 nogil
-    cdef int _search(self, Rows of, int32_t group, int64_t k, tell) except -1 nogil
-    cdef bint _is_settled(self, Rows of, Node* node, int64_t k, tell) except -1 nogil
-    cdef int _look_at_whole(self, Rows of, int32_t row, int64_t k, tell) except -1 nogil
-    cdef int _project_once(self, Rows of, int32_t row, tell) except -1 nogil
-    cdef int _expand(self, Rows of, int64_t k, tell) except -1 nogil
+    cdef int _run(self, GroupedRows of, const int32_t[::1] groups, int64_t k, tell) except -1 nogil
+    cdef int _search(self, GroupedRows of, int32_t group, int64_t k, tell) except -1 nogil
+    cdef bint _is_settled(self, GroupedRows of, Node* node, int64_t k, tell) except -1 nogil
+    cdef int _look_at_whole(self, GroupedRows of, int32_t row, int64_t k, tell) except -1 nogil
+    cdef int _project_once(self, GroupedRows of, int32_t row, tell) except -1 nogil
+    cdef int _expand(self, GroupedRows of, int64_t k, tell) except -1 nogil
     cdef int64_t _peel(self, Node* node) noexcept nogil
-    cdef int64_t _fill_children(self, Rows of, Node* node) except -1 nogil
-    cdef int64_t _leads_nowhere(self, Rows of, Node* node, int64_t k, bint* dead) noexcept nogil
+    cdef int64_t _fill_children(self, GroupedRows of, Node* node) except -1 nogil
+    cdef int64_t _leads_nowhere(self, GroupedRows of, Node* node, int64_t k, bint* dead) noexcept nogil
     cdef bint _shares_all(
         self, int32_t number, const int32_t* groups, int32_t n, int64_t* work) noexcept nogil
     cdef void _keep(self, int32_t n, int32_t last, int64_t support) noexcept nogil

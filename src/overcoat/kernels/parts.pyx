@@ -25,7 +25,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, qsort, realloc
 from libc.string cimport memcpy
 
-from overcoat.kernels.merging cimport HEAD, LENGTH, NUMBER, Rows, count_of
+from overcoat.kernels.merging cimport HEAD, LENGTH, NUMBER, GroupedRows, count_of
 from overcoat.kernels.pulse cimport beat
 
 cdef int64_t UNKNOWN = -1, STRONG = -1
@@ -41,7 +41,7 @@ cdef class Parts:
         free(self._children)
         free(self._nodes)
 
-    def __init__(self, Rows of):
+    def __init__(self, GroupedRows of):
         cdef Py_ssize_t n_items = of.n_items, n_rows = of._row_start.shape[0]
         self._asked = np.zeros(n_items, np.uint8)
         self._best_of = np.zeros(n_items, np.int64)
@@ -58,7 +58,7 @@ cdef class Parts:
         self._strong = np.zeros(n_rows, np.int64)
         self._whole = np.zeros(n_rows, np.int64)
 
-    def find(self, Rows of, groups, int64_t k, tell):
+    def find(self, GroupedRows of, groups, int64_t k, tell):
         """Return what `Grouping.worst_part` of the reference kernels returns."""
         cdef const int32_t[::1] wanted = np.ascontiguousarray(groups, np.int32)
         if k != self._k or not self._is_known(wanted):
@@ -74,7 +74,7 @@ cdef class Parts:
             self._run(of, wanted, k, tell)
         return np.array(self._best[:self._n_best]) if self._n_best else None
 
-    cdef void merged(self, Rows of, int32_t one, int32_t other) noexcept nogil:
+    cdef void merged(self, GroupedRows of, int32_t one, int32_t other) noexcept nogil:
         """Take note of a merge."""
         cdef bint both = self._asked[one] and self._asked[other]
         if self._asked[one] or self._asked[other]:
@@ -83,14 +83,14 @@ cdef class Parts:
             self._asked[min(one, other)] = 1
             self._touch(of, min(one, other), not both)
 
-    cdef void suppressed(self, Rows of, int32_t group) noexcept nogil:
+    cdef void suppressed(self, GroupedRows of, int32_t group) noexcept nogil:
         """Take note of a suppression that is about to happen."""
         if self._asked[group]:
             self._n_asked -= 1
             self._asked[group] = 0
             self._touch(of, group, False)
 
-    cdef void _touch(self, Rows of, int32_t group, bint grown) noexcept nogil:
+    cdef void _touch(self, GroupedRows of, int32_t group, bint grown) noexcept nogil:
         """Forget what is known of the groups that share a row with this one, perhaps of rows."""
         cdef int32_t item = group, row
         cdef int64_t j, e
@@ -112,7 +112,7 @@ cdef class Parts:
                 return False
         return groups.shape[0] == self._n_asked
 
-    cdef int _run(self, Rows of, const int32_t[::1] groups, int64_t k, tell) except -1 nogil:
+    cdef int _run(self, GroupedRows of, const int32_t[::1] groups, int64_t k, tell) except -1 nogil:
         cdef Py_ssize_t i
         cdef int32_t group, first = -1, searched = -1
         cdef int64_t best = 0
@@ -138,7 +138,7 @@ cdef class Parts:
 
     # -- the walk -------------------------------------------------------------------------
 
-    cdef int _search(self, Rows of, int32_t group, int64_t k, tell) except -1 nogil:
+    cdef int _search(self, GroupedRows of, int32_t group, int64_t k, tell) except -1 nogil:
         """Find the best part that begins with `group`."""
         cdef:
             Node* node
@@ -180,7 +180,7 @@ cdef class Parts:
                     self._push(node.n_prefix + 1, child.start, child.end)
         return 0
 
-    cdef bint _is_settled(self, Rows of, Node* node, int64_t k, tell) except -1 nogil:
+    cdef bint _is_settled(self, GroupedRows of, Node* node, int64_t k, tell) except -1 nogil:
         """Whether all rows of a node are known to be strong, or found to be so as a whole."""
         cdef int32_t number
         cdef int64_t i
@@ -194,7 +194,7 @@ cdef class Parts:
                 return False
         return True
 
-    cdef int _look_at_whole(self, Rows of, int32_t row, int64_t k, tell) except -1 nogil:
+    cdef int _look_at_whole(self, GroupedRows of, int32_t row, int64_t k, tell) except -1 nogil:
         """Find out whether k or more hold what a row shares with the set."""
         cdef:
             int32_t rarest, item, other, n, i
@@ -221,7 +221,7 @@ cdef class Parts:
         self._whole[of._rows[row + NUMBER]] = STRONG if support >= k else self._stamp
         return 0
 
-    cdef int _expand(self, Rows of, int64_t k, tell) except -1 nogil:
+    cdef int _expand(self, GroupedRows of, int64_t k, tell) except -1 nogil:
         """Find the children of the node on top, none if it leads nowhere."""
         cdef Node* node = &self._nodes[self._n_nodes - 1]
         cdef int64_t i, work = node.end - node.start
@@ -262,7 +262,7 @@ cdef class Parts:
                 self._held[i].at += 1
             work += node.end - node.start
 
-    cdef int64_t _fill_children(self, Rows of, Node* node) except -1 nogil:
+    cdef int64_t _fill_children(self, GroupedRows of, Node* node) except -1 nogil:
         """Find the groups that extend the prefix of a node, and the rows of each."""
         cdef:
             Child* child
@@ -305,7 +305,7 @@ cdef class Parts:
                 child.end += 1
         return 2 * total + (node.end - node.start)
 
-    cdef int64_t _leads_nowhere(self, Rows of, Node* node, int64_t k, bint* dead) noexcept nogil:
+    cdef int64_t _leads_nowhere(self, GroupedRows of, Node* node, int64_t k, bint* dead) noexcept nogil:
         """Tell whether all rows of a node are strong; return the work."""
         cdef:
             const Held* one
@@ -364,7 +364,7 @@ cdef class Parts:
 
     # -- rows and stacks ------------------------------------------------------------------
 
-    cdef int _project_once(self, Rows of, int32_t row, tell) except -1 nogil:
+    cdef int _project_once(self, GroupedRows of, int32_t row, tell) except -1 nogil:
         """Find what a row shares with the set, unless that was done."""
         cdef int32_t number = of._rows[row + NUMBER], group
         cdef int64_t e, n = 0

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET, Stage
+
 __all__ = ["CountTree", "Grouping", "TooManySetsError", "find_moles", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
@@ -43,6 +45,8 @@ class Grouping:
     offsets, codes, counts : IN, distinct rows and how often each occurs
     block_of : IN, (M,); the utility block of each item
     parent, weight : IN, tree over items and inner nodes and the numerators of its weights
+    tell : called some fifty times a second by whatever takes long. It may raise; then the work is
+        over, and so is the use of the grouping.
     """
 
     def __init__(
@@ -53,8 +57,9 @@ class Grouping:
         block_of: Ints,
         parent: Ints,
         weight: Ints,
+        tell: Tell = nothing,
     ) -> None:
-        self._counts = counts.tolist()
+        self._counts, self._tell = counts.tolist(), tell
         self._block_of = block_of.tolist()
         self._parent, self._weight = parent.tolist(), weight.tolist()
         n_items = len(self._block_of)
@@ -62,6 +67,7 @@ class Grouping:
         self._members: dict[int, list[int]] = {item: [item] for item in range(n_items)}
         self._rows: dict[int, set[int]] = {item: set() for item in range(n_items)}
         for row in range(len(counts)):
+            tell()
             for code in codes[offsets[row] : offsets[row + 1]].tolist():
                 self._rows[code].add(row)
 
@@ -105,13 +111,16 @@ class Grouping:
 
     def supports(self, offsets: Ints, codes: Ints, which: Ints, limit: int) -> NDArray[np.int64]:
         """Return min(support, limit) of the images of some itemsets; limit for an empty image."""
-        images = (self.image(codes[offsets[index] : offsets[index + 1]]) for index in which)
+        images = []
+        for index in which:
+            self._tell()
+            images.append(self.image(codes[offsets[index] : offsets[index + 1]]))
         return np.array(
             [min(self.support(image), limit) if len(image) else limit for image in images],
             np.int64,
         )
 
-    def worst_part(self, groups: Ints, k: int, tell: Tell = nothing) -> NDArray[np.int32] | None:
+    def worst_part(self, groups: Ints, k: int) -> NDArray[np.int32] | None:
         """Return the violated part of largest support of some groups, ascending; None if none is.
 
         A part is violated when somebody, but fewer than k, hold it. Of equals it is the first in
@@ -124,7 +133,7 @@ class Grouping:
             ((group,), self._rows[group]) for group in reversed(in_order)
         ]
         while parts and best_support < k - 1:
-            tell()
+            self._tell()
             part, rows = parts.pop()  # parts are met in lexicographic order
             support = self._total(rows)
             # A part below k needs no extension: a larger one has no more support and comes later.
@@ -172,6 +181,7 @@ class Grouping:
         ]
         found: list[tuple[int, tuple[int, ...]]] = []
         for rest in combinations(others, size - 1) if linkable[group] else ():
+            self._tell()
             grown = [(group, *rest[:taken]) for taken in range(size)]
             *supports, support = [self.support(np.array(groups)) for groups in grown]
             if 0 < support < k and not any(0 < smaller < k for smaller in supports[1:]):
@@ -183,10 +193,27 @@ class Grouping:
         )
 
     def all_violations(
-        self, groups: Ints, size: int, k: int, linkable: NDArray[np.uint8], limit: int
-    ) -> list[tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """Return, for each of these groups, its `violations` with groups that come after it."""
-        return [self.violations(group, size, k, True, linkable, limit) for group in groups.tolist()]
+        self,
+        groups: Ints,
+        size: int,
+        k: int,
+        linkable: NDArray[np.uint8],
+        limit: int,
+        stage: Stage = QUIET,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+        """Return the `violations` of each of these groups with groups that come after it.
+
+        Returns
+        -------
+        ends : (n + 1,); those of group number i are ``ends[i]:ends[i + 1]`` of the others
+        supports, groups : as for `violations`, of all groups one after the other
+        """
+        found = [(np.empty(0, np.int64), np.empty((0, size), np.int32))]
+        for done, group in enumerate(groups.tolist()):
+            stage(done, len(groups))
+            found.append(self.violations(group, size, k, True, linkable, limit))
+        supports, sets = zip(*found, strict=True)
+        return np.cumsum([*map(len, supports)]), np.concatenate(supports), np.concatenate(sets)
 
     def cheapest_merge(
         self,
@@ -206,6 +233,7 @@ class Grouping:
                 numerators = [self._common_weight(group, other) for other in candidates]
             else:
                 numerators = weigh(group, np.array(candidates, np.int32)).tolist()
+            self._tell()
             for other, numerator in zip(candidates, numerators, strict=True):
                 size = len(self._members[group]) + len(self._members[other])
                 loss = numerator * self._total(self._rows[group] | self._rows[other])
@@ -266,6 +294,7 @@ class CountTree:
     linkable : IN, (n_nodes,); a node above a linkable one is linkable
     home : IN, (n_nodes,); the node of the cut at or above each node, -1 above the cut. The caller
         may move the cut up while a walk is under way; it then passes over what lies below.
+    tell : called some fifty times a second by whatever takes long; it may raise
     """
 
     def __init__(
@@ -277,7 +306,9 @@ class CountTree:
         end: Ints,
         linkable: NDArray[np.bool_],
         home: Ints,
+        tell: Tell = nothing,
     ) -> None:
+        self._tell = tell
         self._rows = [
             (codes[offsets[row] : offsets[row + 1]].tolist(), count)
             for row, count in enumerate(counts.tolist())
@@ -298,6 +329,7 @@ class CountTree:
         """
         nodes = [node for node in order.tolist() if self._linkable[node]]
         for chosen in combinations(nodes, size):
+            self._tell()
             if any(self._home[node] not in (node, -1) for node in chosen):
                 continue
             if any(self._is_under(low, high) for high, low in combinations(chosen, 2)):

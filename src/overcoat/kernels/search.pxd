@@ -1,6 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from overcoat.kernels.merging cimport Rows
+from overcoat.kernels.merging cimport GroupedRows
 
 cdef struct Level:
     # Scratch space of one depth of the search.
@@ -28,15 +28,17 @@ cdef class Search:
         int _n_levels
         int32_t* _prefix
         Found found
+        int64_t _work
 
     cdef int run(
-        self, Rows of, int32_t group, int size, int64_t k, bint above, const uint8_t* linkable,
-        int64_t limit) except -1 nogil
+        self, GroupedRows of, int32_t group, int size, int64_t k, bint above,
+        const uint8_t* linkable, int64_t limit, tell) except -1 nogil
     cdef int64_t _count(
-        self, Rows of, Level* level, const int32_t* rows, int64_t n_rows) noexcept nogil
+        self, GroupedRows of, Level* level, const int32_t* rows, int64_t n_rows, tell
+    ) except -1 nogil
     cdef int _extend(
-        self, Rows of, int depth, int size, const int32_t* rows, int64_t n_rows, int32_t last,
-        int64_t k, const uint8_t* linkable) except -1 nogil
+        self, GroupedRows of, int depth, int size, const int32_t* rows, int64_t n_rows,
+        int32_t last, int64_t k, const uint8_t* linkable, tell) except -1 nogil
     cdef int _reserve_levels(self, int size) except -1 nogil
     cdef int _reserve_bucket(self, Level* level, int64_t entries) except -1 nogil
     cdef int _reserve_found(self, int64_t capacity, int size) except -1 nogil

@@ -10,7 +10,10 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 
-from overcoat.kernels.merging cimport HEAD, LENGTH, Rows, count_of
+from overcoat.kernels.merging cimport HEAD, LENGTH, GroupedRows, count_of
+from overcoat.kernels.pulse cimport beat
+
+cdef int64_t A_SEARCH = 1 << 10  # what a search takes beside the rows it visits
 
 
 cdef struct Pair:
@@ -54,14 +57,16 @@ cdef class Search:
         free(self.found.groups)
 
     cdef int run(
-        self, Rows of, int32_t group, int size, int64_t k, bint above, const uint8_t* linkable,
-        int64_t limit,
+        self, GroupedRows of, int32_t group, int size, int64_t k, bint above,
+        const uint8_t* linkable, int64_t limit, tell,
     ) except -1 nogil:
         """Find what `Grouping.violations` of the reference kernels returns."""
         cdef Found* found = &self.found
         cdef Level* level
         cdef int32_t item
         cdef int64_t j, n_rows = 0
+        cdef bint weak = False
+        beat(tell, &self._work, A_SEARCH)
         found.n, found.enough, found.threshold, found.n_best = 0, limit, 1, 0
         if size > found.size:
             self._reserve_found(max(64, found.capacity), size)
@@ -81,16 +86,19 @@ cdef class Search:
                            of._holder_start[item] + of._holder_length[item]):
                 level.bucket[n_rows] = of._holders[j]
                 n_rows += 1
+                weak = weak or count_of(&of._rows[of._holders[j]]) < k
             item = of._next[item]
-        self._extend(of, 1, size, level.bucket, n_rows, group if above else -1, k, linkable)
-        self._prune(size)
+        if weak:  # else k people have whatever somebody has together with the group
+            self._extend(
+                of, 1, size, level.bucket, n_rows, group if above else -1, k, linkable, tell)
+            self._prune(size)
         return 0
 
     # -- growing --------------------------------------------------------------------------
 
     cdef int _extend(
-        self, Rows of, int depth, int size, const int32_t* rows, int64_t n_rows, int32_t last,
-        int64_t k, const uint8_t* linkable,
+        self, GroupedRows of, int depth, int size, const int32_t* rows, int64_t n_rows,
+        int32_t last, int64_t k, const uint8_t* linkable, tell,
     ) except -1 nogil:
         """Extend the prefix of `depth` groups, held by `rows`, by groups after `last`.
 
@@ -104,7 +112,7 @@ cdef class Search:
             int32_t anchor = self._prefix[0], row, group
             int64_t i, e, start, support, n_met = 0, n_seen = 0
         if depth + 1 == size:
-            n_seen = self._count(of, level, rows, n_rows)
+            n_seen = self._count(of, level, rows, n_rows, tell)
             for i in range(n_seen):
                 group = level.seen[i]
                 support = level.together[group]
@@ -135,6 +143,7 @@ cdef class Search:
                 level.met[2 * n_met] = group
                 level.met[2 * n_met + 1] = row
                 n_met += 1
+            beat(tell, &self._work, of._rows[row + LENGTH])
 
         # Bucket the rows by group: n_rows becomes the end of each group's bucket.
         qsort(level.seen, n_seen, sizeof(int32_t), compare_groups)
@@ -156,13 +165,14 @@ cdef class Search:
             level.n_rows[group] = 0
             if support >= k and self.found.n_best < self.found.enough:
                 self._prefix[depth] = group
-                self._extend(of, depth + 1, size, level.bucket + start, n_met, group, k, linkable)
+                self._extend(
+                    of, depth + 1, size, level.bucket + start, n_met, group, k, linkable, tell)
             start += n_met
         return 0
 
     cdef int64_t _count(
-        self, Rows of, Level* level, const int32_t* rows, int64_t n_rows
-    ) noexcept nogil:
+        self, GroupedRows of, Level* level, const int32_t* rows, int64_t n_rows, tell
+    ) except -1 nogil:
         """Fill `together` with the support of each group in `rows`; return how many are `seen`."""
         cdef:
             int64_t* together = level.together
@@ -177,6 +187,7 @@ cdef class Search:
                     level.seen[n_seen] = group
                     n_seen += 1
                 together[group] += weight
+            beat(tell, &self._work, of._rows[row + LENGTH])
         return n_seen
 
     # -- keeping --------------------------------------------------------------------------

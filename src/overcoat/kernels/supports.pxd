@@ -1,8 +1,8 @@
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
-from overcoat.kernels.merging cimport Rows
+from overcoat.kernels.merging cimport GroupedRows
 
-cdef class Supports(Rows):
+cdef class Supports(GroupedRows):
     cdef:
         # the rows of some groups as bits, by number; NULL where not needed so far
         uint64_t** _bits
@@ -14,4 +14,5 @@ cdef class Supports(Rows):
     cdef int64_t _support_by_bits(
         self, int32_t* groups, int32_t n, int64_t n_words, int64_t limit) noexcept nogil
     cdef bint _make_bits(self, int32_t group) noexcept nogil
+    cdef void _set_bits(self, uint64_t* bits, int32_t item, int32_t end) noexcept nogil
     cdef void _drop_bits(self, int32_t group) noexcept nogil

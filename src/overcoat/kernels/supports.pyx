@@ -4,6 +4,7 @@
 
 Sets whose rarest group is not rare are counted on bits, one for each row; the others on the rows of
 that group. Rows are numbered by their length, so a set of n groups concerns only the first of them.
+Bits also tell whether a long row holds a group.
 """
 
 import numpy as np
@@ -12,7 +13,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from overcoat.kernels.merging cimport HEAD, LENGTH, NUMBER, Rows, count_of
+from overcoat.kernels.merging cimport HEAD, LENGTH, LONG, NUMBER, GroupedRows, count_of
+from overcoat.kernels.pulse cimport beat
 
 cdef enum:
     BLOCK = 8  # words of bits
@@ -22,7 +24,7 @@ cdef int32_t FIRST = 4  # so many groups, the rarest, decide how soon a count is
 cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
 
 
-cdef class Supports(Rows):
+cdef class Supports(GroupedRows):
     """Rows that know the support of sets of groups."""
 
     def __cinit__(self, offsets, codes, counts, block_of, *more):
@@ -36,8 +38,8 @@ cdef class Supports(Rows):
                 free(self._bits[item])
             free(self._bits)
 
-    def __init__(self, offsets, codes, counts, block_of):
-        Rows.__init__(self, offsets, codes, counts, block_of)
+    def __init__(self, offsets, codes, counts, block_of, tell):
+        GroupedRows.__init__(self, offsets, codes, counts, block_of, tell)
         self._wanted = np.zeros(self.n_items, np.int32)
 
     def support(self, groups):
@@ -69,32 +71,40 @@ cdef class Supports(Rows):
                     out[i] = limit
                 else:
                     out[i] = min(self._support_of(&self._wanted[0], n_groups, limit), limit)
+                beat(self._tell, &self._work, starts[chosen[i] + 1] - starts[chosen[i]])
         return np.asarray(out)
 
     # -- changing -------------------------------------------------------------------------
 
     def merge(self, int32_t one, int32_t other):
         """Unite two groups; return the union."""
-        cdef int32_t kept = min(one, other), gone = max(one, other)
+        cdef int32_t small = one, large = other, kept = min(one, other), gone = max(one, other)
+        cdef uint64_t* bits
         cdef int64_t word
-        if self._bits[kept] != NULL and self._bits[gone] != NULL:
+        if self._is_smaller(large, small):
+            small, large = large, small
+        GroupedRows.merge(self, one, other)
+        bits = self._bits[large]  # none if rows were laid out anew
+        if bits != NULL and self._bits[small] != NULL:
             for word in range(self._n_words):
-                self._bits[kept][word] |= self._bits[gone][word]
-        else:
-            self._drop_bits(kept)
-        self._drop_bits(gone)
-        return Rows.merge(self, one, other)
+                bits[word] |= self._bits[small][word]
+        elif bits != NULL:
+            self._set_bits(bits, small, gone if small == kept else -1)
+        self._bits[large] = NULL
+        self._drop_bits(small)
+        self._bits[kept] = bits
+        return kept
 
     def suppress(self, int32_t group):
         """Remove a group, with all its items."""
         self._drop_bits(group)
-        Rows.suppress(self, group)
+        GroupedRows.suppress(self, group)
 
     # -- helpers --------------------------------------------------------------------------
 
     cdef int _fill(self, offsets, codes, counts) except -1:
         cdef int32_t item
-        Rows._fill(self, offsets, codes, counts)
+        GroupedRows._fill(self, offsets, codes, counts)
         self._n_words = (len(counts) + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
         for item in range(self.n_items):
             self._drop_bits(item)
@@ -105,6 +115,7 @@ cdef class Supports(Rows):
     ) except -1 nogil:
         """Return the support of some distinct groups, or something not below limit."""
         cdef int32_t i, j, rarest
+        self._work += n
         cdef int64_t n_rows
         if n == 1:
             return self._support[groups[0]]
@@ -143,6 +154,7 @@ cdef class Supports(Rows):
                 if row >= end:
                     continue
                 length = self._rows[row + LENGTH]
+                self._work += length
                 if length < n:
                     continue
                 hits = 0
@@ -168,6 +180,7 @@ cdef class Supports(Rows):
         cdef uint64_t left[BLOCK]
         cdef uint64_t some
         cdef const uint64_t* more
+        self._work += n_words
         while block + BLOCK < n_words:
             block += BLOCK
             memcpy(left, self._bits[groups[0]] + block, sizeof(left))
@@ -192,20 +205,31 @@ cdef class Supports(Rows):
 
     cdef bint _make_bits(self, int32_t group) noexcept nogil:
         """Make the bits of a group unless they are there; False when memory ran out."""
-        cdef int32_t item = group, number
-        cdef int64_t j
         if self._bits[group] != NULL:
             return True
         self._bits[group] = <uint64_t*> calloc(self._n_words, sizeof(uint64_t))
         if self._bits[group] == NULL:
             return False
-        while item >= 0:
+        self._set_bits(self._bits[group], group, -1)
+        return True
+
+    cdef void _set_bits(self, uint64_t* bits, int32_t item, int32_t end) noexcept nogil:
+        """Set the bits of the rows of an item and of those of its group that come before `end`."""
+        cdef int32_t number
+        cdef int64_t j
+        while item != end:
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 number = self._rows[self._holders[j] + NUMBER]
-                self._bits[group][number >> 6] |= <uint64_t> 1 << (number & 63)
+                bits[number >> 6] |= <uint64_t> 1 << (number & 63)
+            self._work += self._holder_length[item]
             item = self._next[item]
-        return True
+
+    cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil:
+        cdef int32_t number = self._rows[row + NUMBER]
+        if self._rows[row + LENGTH] < LONG or not self._make_bits(group):
+            return GroupedRows._holds(self, row, group)
+        return self._bits[group][number >> 6] >> (number & 63) & 1
 
     cdef void _drop_bits(self, int32_t group) noexcept nogil:
         free(self._bits[group])

@@ -9,6 +9,7 @@ cdef struct Slot:
     int32_t group           # -1 when the slot is free
     int64_t* together       # its support with each group, (M,)
     int64_t asked           # when it was last asked for
+    bint grown              # whether its counts have grown since
     int64_t overlap         # of the groups being merged, with this one
 
 cdef class Together(Supports):
@@ -23,8 +24,9 @@ cdef class Together(Supports):
         int32_t[::1] _seen              # groups with a count
         int32_t _n_loose
 
+    cdef void _ask(self, int32_t group) noexcept nogil
     cdef int64_t* _count_together(self, int32_t group, int32_t* n_seen) except NULL
-    cdef int32_t _count_rows(self, int32_t group, int64_t* together) noexcept nogil
+    cdef int32_t _count_rows(self, int32_t group, int64_t* together) except -1 nogil
     cdef int64_t* _take_slot(self, int32_t group) except NULL
     cdef void _free_slot(self, int32_t slot) noexcept nogil
-    cdef void _update(self, int32_t one, int32_t other) noexcept nogil
+    cdef int _update(self, int32_t one, int32_t other) except -1 nogil

@@ -16,7 +16,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from overcoat.kernels.merging cimport HEAD, LENGTH, count_of
+from overcoat.kernels.merging cimport HEAD, LENGTH, LONG, count_of
+from overcoat.kernels.pulse cimport beat
 from overcoat.kernels.supports cimport Supports
 
 cdef int64_t SOON = 4 * SLOTS  # asked for again within so many questions
@@ -33,8 +34,8 @@ cdef class Together(Supports):
         for slot in range(SLOTS):
             free(self._slots[slot].together)
 
-    def __init__(self, offsets, codes, counts, block_of):
-        Supports.__init__(self, offsets, codes, counts, block_of)
+    def __init__(self, offsets, codes, counts, block_of, tell):
+        Supports.__init__(self, offsets, codes, counts, block_of, tell)
         self._slot_of = np.full(self.n_items, -1, np.int32)
         self._asked = np.full(self.n_items, -SOON - 1, np.int64)
         self._loose = np.zeros(max(self.n_items, 1), np.int64)
@@ -72,12 +73,10 @@ cdef class Together(Supports):
         for i in range(self._n_loose):
             together[self._seen[i]] = 0
         self._n_loose = 0
-        self._now += 1
-        soon = self._now - self._asked[group] <= SOON
-        self._asked[group] = self._now
+        soon = self._now - self._asked[group] < SOON
+        self._ask(group)
         if self._slot_of[group] >= 0:
             together = self._slots[self._slot_of[group]].together
-            self._slots[self._slot_of[group]].asked = self._now
             for other in range(self.n_items):
                 self._seen[n] = other
                 n += together[other] > 0
@@ -90,7 +89,14 @@ cdef class Together(Supports):
         n_seen[0] = n
         return together
 
-    cdef int32_t _count_rows(self, int32_t group, int64_t* together) noexcept nogil:
+    cdef void _ask(self, int32_t group) noexcept nogil:
+        """Take note that a group was asked for."""
+        self._now += 1
+        self._asked[group] = self._now
+        if self._slot_of[group] >= 0:
+            self._slots[self._slot_of[group]].asked = self._now
+
+    cdef int32_t _count_rows(self, int32_t group, int64_t* together) except -1 nogil:
         """Count into `together`, all zero so far; return how many are `_seen`."""
         cdef int32_t item = group, row, other, n = 0
         cdef int64_t j, e, count
@@ -105,6 +111,7 @@ cdef class Together(Supports):
                         self._seen[n] = other
                         n += 1
                     together[other] += count
+                beat(self._tell, &self._work, self._rows[row + LENGTH])
             item = self._next[item]
         return n
 
@@ -126,6 +133,7 @@ cdef class Together(Supports):
         else:
             memset(self._slots[oldest].together, 0, self.n_items * sizeof(int64_t))
         self._slots[oldest].group, self._slots[oldest].asked = group, self._now
+        self._slots[oldest].grown = True
         self._slot_of[group] = oldest
         self._n_used += 1
         return self._slots[oldest].together
@@ -135,14 +143,14 @@ cdef class Together(Supports):
         self._slots[slot].group = -1
         self._n_used -= 1
 
-    cdef void _update(self, int32_t one, int32_t other) noexcept nogil:
+    cdef int _update(self, int32_t one, int32_t other) except -1 nogil:
         """Bring the slots up to a merge that is about to happen."""
         cdef:
             int32_t small = one, large = other, kept = min(one, other), gone = max(one, other)
             int32_t item, row, slot, own
             int64_t j, e, count, total
             int64_t* together
-        if self._n_group_rows[large] < self._n_group_rows[small]:
+        if self._is_smaller(large, small):
             small, large = large, small
         if self._slot_of[small] >= 0:
             self._free_slot(self._slot_of[small])
@@ -159,12 +167,21 @@ cdef class Together(Supports):
                            self._holder_start[item] + self._holder_length[item]):
                 row = self._holders[j]
                 count = count_of(&self._rows[row])
+                beat(self._tell, &self._work, min(self._rows[row + LENGTH], LONG))
                 if self._holds(row, large):
+                    if self._rows[row + LENGTH] >= LONG:
+                        for slot in range(SLOTS):
+                            if self._slots[slot].group >= 0 and self._holds(
+                                    row, self._slots[slot].group):
+                                self._slots[slot].overlap += count
+                        continue
                     for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
                         slot = self._slot_of[self._group[self._rows[e]]]
                         if slot >= 0:
                             self._slots[slot].overlap += count
                 elif together != NULL:
+                    self._slots[own].grown = True
+                    self._work += self._rows[row + LENGTH]
                     for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
                         together[self._group[self._rows[e]]] += count
             item = self._next[item]
@@ -184,3 +201,4 @@ cdef class Together(Supports):
             self._slot_of[large] = -1
             self._slots[own].group = kept
             self._slot_of[kept] = own
+        return 0

@@ -1,0 +1,134 @@
+"""Whatever takes long in a kernel calls now and then, and ends when the call raises."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from overcoat.algorithms.cut import Cut
+from overcoat.context import Context
+from overcoat.data.vocabulary import Vocabulary
+from overcoat.errors import CancelledError
+from overcoat.kernels import counttree, grouping
+from overcoat.policy.hierarchy import Hierarchy, Tree
+
+N_ITEMS = 2000
+
+
+class Caller:
+    """Counts calls, and raises at one of them."""
+
+    def __init__(self) -> None:
+        self.calls, self.last = 0, 0
+
+    def __call__(self) -> None:
+        self.calls += 1
+        if self.calls == self.last:
+            raise CancelledError("cancelled")
+
+
+def rows_of(n_rows: int, length: int, n_items: int = N_ITEMS) -> tuple[Any, Any, Any]:
+    """Distinct rows, drawn at random, each once."""
+    rng = np.random.default_rng(1)
+    codes = np.sort(rng.integers(n_items - length, size=(n_rows, length)), axis=1)
+    codes += np.arange(length)  # without repetition
+    return (
+        np.arange(0, n_rows * length + 1, length),
+        codes.ravel().astype(np.int32),
+        np.ones(n_rows, np.int64),
+    )
+
+
+def group(rows: tuple[Any, Any, Any], tell: Caller, n_items: int = N_ITEMS) -> Any:
+    tree = Tree.star(n_items)
+    block_of = np.zeros(n_items, np.int32)
+    return grouping.Grouping(*rows, block_of, tree.parent, tree.weight, tell)
+
+
+def laying_out_rows(tell: Caller) -> Callable[[], Any]:
+    rows = rows_of(150_000, 40)
+    return lambda: group(rows, tell)
+
+
+def making_shelves(tell: Caller) -> Callable[[], Any]:
+    rows = rows_of(1, 10, 300_000)
+    return lambda: group(rows, tell, 300_000)
+
+
+def counting_itemsets(tell: Caller) -> Callable[[], Any]:
+    it = group(rows_of(20_000, 40), tell)
+    offsets, codes, _ = rows_of(40_000, 3)
+    return lambda: it.supports(offsets, codes, np.arange(40_000), 100)
+
+
+def searching_one_group(tell: Caller) -> Callable[[], Any]:
+    it = group(rows_of(20_000, 40, 60), tell, 60)
+    return lambda: it.violations(3, 3, 2, False, np.ones(60, np.uint8), 64)
+
+
+def searching_fours(tell: Caller) -> Callable[[], Any]:
+    it = group(rows_of(3000, 40, 60), tell, 60)
+    return lambda: it.violations(3, 4, 2, False, np.ones(60, np.uint8), 64)
+
+
+def merging(tell: Caller) -> Callable[[], Any]:
+    """Half of the groups go, so that equal rows are looked for as well."""
+    it = group(rows_of(50_000, 40, 60), tell, 60)
+    return lambda: [it.merge(0, other) for other in range(1, 40)]
+
+
+def finding_partners(tell: Caller) -> Callable[[], Any]:
+    it = group(rows_of(50_000, 40, 60), tell, 60)
+    return lambda: [it.cheapest_merge([item]) for item in range(20)]
+
+
+def walking(tell: Caller) -> Callable[[], Any]:
+    offsets, codes, counts = rows_of(1000, 40, 60)
+    labels = Vocabulary(f"{number:02}" for number in range(60))
+    cut = Cut(Hierarchy.balanced(labels, 3).tree(labels), np.bincount(codes, minlength=60))
+    tree = counttree.CountTree(
+        *(offsets, cut.node_of[codes], counts, cut.parent, cut.end),
+        *(np.ones(len(cut.parent), bool), cut.home, tell),
+    )
+    return lambda: list(tree.walk(3, 2, np.arange(len(cut.parent))))
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        *(laying_out_rows, making_shelves, counting_itemsets, searching_one_group),
+        *(searching_fours, merging, finding_partners, walking),
+    ],
+)
+def test_long_work_can_be_ended_anywhere(prepare: Callable[[Caller], Callable[[], Any]]) -> None:
+    tell = Caller()
+    work = prepare(tell)
+    tell.calls = 0
+    work()
+    n_calls = tell.calls
+    assert n_calls >= 3
+    for last in {1, 2, n_calls}:
+        work = prepare(tell)
+        tell.calls, tell.last = 0, last
+        with pytest.raises(CancelledError):
+            work()
+        assert tell.calls == last
+        tell.last = 0
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_search_of_all_groups_ends_on_all_threads(threads: int) -> None:
+    """There is work for hours; the context is asked for the third time, and that is the end."""
+    it = group(rows_of(20_000, 60, 80), Caller(), 80)
+    asked = 0
+
+    def cancelled() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    stage = Context(cancelled=cancelled, threads=threads).start("anonymize")
+    with pytest.raises(CancelledError):
+        it.all_violations(np.arange(80, dtype=np.int32), 8, 2, np.ones(80, np.uint8), 64, stage)
+    assert asked == 4
