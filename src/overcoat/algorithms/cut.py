@@ -93,7 +93,8 @@ class Cut:
         # items it can be confused with, none if it is published as it is.
         # The products may leave 64 bits; Python's integers do not mind.
         self._full = [  # were the node in the cut
-            size * number for size, number in zip(self.n_items.tolist(), occurrences, strict=True)
+            confusion(size, number)
+            for size, number in zip(self.n_items.tolist(), occurrences, strict=True)
         ]
         self._now = [0] * n_nodes
 

@@ -7,23 +7,20 @@ VLDB 2008, where it measures full-subtree recoding; here for any partition.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
 from overcoat.loss.separable import Codes, Separable
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.weights import TreeWeights
 
-__all__ = ["CertaintyPenalty", "penalty"]
-
-Numbers = TypeVar("Numbers", int, NDArray[np.int64])
+__all__ = ["CertaintyPenalty", "confusion"]
 
 
-def penalty(width: Numbers, occurrences: Numbers) -> Numbers:
-    """Return what occurrences lose in a group so many items wide, without the denominator."""
+def confusion(width: int, occurrences: int) -> int:
+    """Return what occurrences lose in a group so many items wide, without the denominator.
+
+    Each counts the items it can be confused with.
+    """
     return width * occurrences
 
 
@@ -48,11 +45,11 @@ class CertaintyPenalty(Separable):
     def of_group(self, items: Codes, support: int = 0) -> Fraction:
         """Return NCP of a group of two or more items; how many hold it does not matter."""
         width = len(items) if self._widths is None else self._widths.weight(items)
-        return Fraction(penalty(width, int(self.data.supports[items].sum())), self._whole)
+        return Fraction(confusion(width, int(self.data.supports[items].sum())), self._whole)
 
     def of_item(self, item: int) -> Fraction:
         """Return NCP of a suppressed item: it may be anything."""
-        return Fraction(penalty(self.data.n_items, int(self.data.supports[item])), self._whole)
+        return Fraction(confusion(self.data.n_items, int(self.data.supports[item])), self._whole)
 
     def support(self, items: Codes) -> int:
         """Return nothing: occurrences are what counts here."""
