@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.kernels.reference import Tell, nothing
+from overcoat.loss.ncp import confusion
 from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 
