@@ -137,6 +137,7 @@ def test_pgen_counts(name: str, count: int) -> None:
     assert len(maximal_infrequent(read(real_data(name)), 5)) == count
 
 
+@pytest.mark.compiled(reason="sixty thousand transactions take many minutes on twins")
 @pytest.mark.parametrize(("k", "largest", "log2_ul"), [(2, 122, -381), (25, 125, -375)])
 def test_bms1_apriori(k: int, largest: int, log2_ul: int) -> None:
     """The largest group is the one that another program finds; see docs/methods.md."""
@@ -148,6 +149,7 @@ def test_bms1_apriori(k: int, largest: int, log2_ul: int) -> None:
     assert int(result.loss.log2_ul) == log2_ul
 
 
+@pytest.mark.compiled(reason="sixty thousand transactions take many minutes on twins")
 @pytest.mark.parametrize("k", [2, 5, 10, 25, 50])
 def test_bms1_all_pairs(k: int) -> None:
     data = read(real_data("bms-webview-1.dat"))
