@@ -180,7 +180,8 @@ class Context:
         check_count("threads", self.threads)
         if self.memory is not None:
             check_count("memory", self.memory, 0)
-        chosen_engine(self.engine)
+        if self.engine is not None:
+            chosen_engine(self.engine)
         for name in ("progress", "cancelled"):
             if (given := getattr(self, name)) is not None and not callable(given):
                 raise PolicyError(f"{name} must be a function, not {given!r}")
