@@ -1,7 +1,7 @@
 """Patterns: which frequent itemsets and rules of the original the release still shows.
 
-Whoever mines a release estimates the support of an itemset over the original items by e (spec: the
-query error). An itemset is *frequent in the estimate* when e reaches the minimum support, and a
+Whoever mines a release estimates the support of an itemset over the original items by e, as in
+docs/measures.md. An itemset is *frequent in the estimate* when e reaches the minimum support, and a
 rule X -> Y holds in the estimate when e(X + Y) does and e(X + Y) / e(X) reaches the minimum
 confidence. Here these are held against the itemsets and the rules of the original.
 
