@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
-from overcoat.kernels import grouping, grouping_class, reference
+from overcoat.kernels import grouping, grouping_class, reference, supports
 from overcoat.policy.hierarchy import Hierarchy, Tree
 
 TWINS = [reference.Grouping, grouping.Grouping]
@@ -59,6 +59,13 @@ def test_losses_are_compared_exactly_at_the_end_of_the_range(
         y = min(max(near + off_y, 0), top)
         for pair in ((size_x, x, size_y, y), (size_x, y, size_y, x)):
             assert grouping.loses_less(*pair) == reference.loses_less(*pair)
+
+
+def test_the_lowest_bit_is_found_without_help_from_the_compiler() -> None:
+    rng = random.Random(8)
+    for place in range(64):
+        for bits in (1 << place, (rng.getrandbits(64) | 1) << place & (1 << 64) - 1):
+            assert supports.lowest_bits(bits) == (place, place)
 
 
 def random_rows(rng: random.Random, n_rows: int, n_items: int) -> Transactions:

@@ -9,8 +9,13 @@ cdef enum:
 cdef inline int beat(tell, int64_t* work, int64_t more) except -1 nogil:
     """Add to the work since the last call, and call when it is enough; the call may raise."""
     work[0] += more
-    if work[0] >= BEAT:
-        work[0] = 0
-        with gil:
-            tell()
+    if work[0] < BEAT:
+        return 0
+    work[0] = 0
+    return call(tell)
+
+
+cdef inline int call(tell) except -1 nogil:
+    with gil:
+        tell()
     return 0

@@ -16,6 +16,25 @@ from libc.string cimport memcpy
 from overcoat.kernels.merging cimport HEAD, LENGTH, LONG, NUMBER, GroupedRows, count_of
 from overcoat.kernels.pulse cimport beat
 
+cdef extern from *:
+    """
+    /* How many bits lie below the lowest one that is set. */
+    static int portable_lowest_bit(unsigned long long bits) {
+        unsigned long long below = ~bits & (bits - 1);
+        below -= (below >> 1) & 0x5555555555555555ULL;
+        below = (below & 0x3333333333333333ULL) + ((below >> 2) & 0x3333333333333333ULL);
+        below = (below + (below >> 4)) & 0x0F0F0F0F0F0F0F0FULL;
+        return (int) ((below * 0x0101010101010101ULL) >> 56);
+    }
+    #if defined(__GNUC__) || defined(__clang__)
+    #define lowest_bit __builtin_ctzll
+    #else
+    #define lowest_bit portable_lowest_bit
+    #endif
+    """
+    int lowest_bit(unsigned long long) noexcept nogil
+    int portable_lowest_bit(unsigned long long) noexcept nogil
+
 cdef enum:
     BLOCK = 8  # words of bits
 
@@ -236,10 +255,6 @@ cdef class Supports(GroupedRows):
         self._bits[group] = NULL
 
 
-cdef int lowest_bit(uint64_t bits) noexcept nogil:
-    """Return the place of the lowest bit that is set: how many lie below it."""
-    cdef uint64_t below = ~bits & (bits - 1)
-    below -= below >> 1 & 0x5555555555555555ULL
-    below = (below & 0x3333333333333333ULL) + (below >> 2 & 0x3333333333333333ULL)
-    below = below + (below >> 4) & 0x0F0F0F0F0F0F0F0FULL
-    return <int> (below * 0x0101010101010101ULL >> 56)
+def lowest_bits(unsigned long long bits):
+    """Return the place of the lowest bit that is set, found in both ways; for tests."""
+    return lowest_bit(bits), portable_lowest_bit(bits)
