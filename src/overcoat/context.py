@@ -186,6 +186,15 @@ class Context:
             if (given := getattr(self, name)) is not None and not callable(given):
                 raise PolicyError(f"{name} must be a function, not {given!r}")
 
+    @classmethod
+    def of(cls, given: Context | None) -> Context:
+        """Take a context, or None for the plain one."""
+        if given is None:
+            return cls()
+        if isinstance(given, Context):
+            return given
+        raise PolicyError(f"a context is a Context, not {given!r}")
+
     def start(self, name: str) -> Stage:
         """Begin a stage."""
         stage = Stage(name, self)

@@ -26,13 +26,12 @@ from overcoat.policy.utility import Utility
 from overcoat.release.given import (
     MappingLike,
     PolicyLike,
-    take_context,
+    fill_in,
     take_data,
     take_mapping,
     take_policy,
     take_release,
 )
-from overcoat.release.result import Result
 from overcoat.verification.differences import differing_rows
 
 __all__ = ["Evaluation", "Measure", "check_measures", "evaluate", "list_of", "measure_release"]
@@ -192,7 +191,7 @@ def evaluate(
     >>> round(evaluation.ncp, 3), [round(answers.avg_re, 3) for answers in evaluation.answers]
     (0.533, [0.0, 0.333])
     """
-    context, measures = take_context(context), list_of(measures)
+    context, measures = Context.of(context), list_of(measures)
     parts = {
         "utility": utility,
         "hierarchy": hierarchy,
@@ -200,12 +199,8 @@ def evaluate(
         "penalties": penalties,
     }
     given = given_parts(policy, parts)
-    if isinstance(data, Result):
-        released = data if released is None else released
-        mapping = data if mapping is None else mapping
-        policy = data if policy is None and not given else policy
-    elif policy is None and not given:  # a result has it, wherever it stands
-        policy = next((one for one in (mapping, released) if isinstance(one, Result)), None)
+    released, mapping, filled = fill_in(data, released, mapping, policy)
+    policy = policy if given else filled
     data = take_data(data, options, context)
     mapping = take_mapping(mapping)
     released = take_release(released, data, stage=context.start("read"))

@@ -20,7 +20,7 @@ from overcoat.errors import DataError, PolicyError
 from overcoat.evaluation import Measure, check_measures, list_of, measure_release
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.policy import Policy
-from overcoat.release.given import take_context, take_data
+from overcoat.release.given import take_data
 
 if TYPE_CHECKING:
     import polars as pl
@@ -177,7 +177,7 @@ def compare(
     if not isinstance(workloads, Mapping | None):
         raise PolicyError(f"workloads are a mapping from names to Workloads, not {workloads!r}")
     settings, workloads, measures = list(settings), dict(workloads or {}), list_of(measures)
-    context = take_context(context)
+    context = Context.of(context)
     data = take_data(data, options, context)
     _check_questions(data, settings, among, workloads)
     sizes = None if q is None else [q] if isinstance(q, int) else list(q)

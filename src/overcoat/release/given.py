@@ -25,8 +25,8 @@ from overcoat.release.result import Result
 __all__ = [
     "MappingLike",
     "PolicyLike",
+    "fill_in",
     "method_of",
-    "take_context",
     "take_data",
     "take_mapping",
     "take_policy",
@@ -47,7 +47,7 @@ def take_data(
         if options:
             raise TypeError(f"unexpected options: {', '.join(options)}")
         return given
-    return read(given, stage=take_context(context).start("read"), **(options or {}))
+    return read(given, stage=Context.of(context).start("read"), **(options or {}))
 
 
 def take_release(
@@ -64,6 +64,18 @@ def take_release(
     if home(given) is not None and data.layout is not None and data.layout.format == "long":
         columns = {"id": data.layout.id, "item": data.layout.item}
     return read(given, stage=stage, **columns)
+
+
+def fill_in(data: Any, released: Any, mapping: Any, policy: Any) -> tuple[Any, Any, Any]:
+    """Return the release, the mapping and the policy, from a result wherever one was given."""
+    found = next((one for one in (data, released, mapping) if isinstance(one, Result)), None)
+    if found is None:
+        return released, mapping, policy
+    return (
+        found if released is None else released,
+        found if mapping is None else mapping,
+        found if policy is None else policy,
+    )
 
 
 def take_mapping(given: Any) -> Mapping:
@@ -103,12 +115,3 @@ def method_of(policy: Any, method: Any) -> Method:
     if method is None and isinstance(policy, (str, os.PathLike)):
         method = read_settings(Path(policy)).get("algorithm")
     return take_method(method)
-
-
-def take_context(given: Context | None) -> Context:
-    """Take a context, or the plain one."""
-    if given is None:
-        return Context()
-    if isinstance(given, Context):
-        return given
-    raise PolicyError(f"a context is a Context, not {given!r}")

@@ -16,8 +16,8 @@ from overcoat.policy.utility import Utility
 from overcoat.release.given import (
     MappingLike,
     PolicyLike,
+    fill_in,
     method_of,
-    take_context,
     take_data,
     take_mapping,
     take_policy,
@@ -78,10 +78,10 @@ def anonymize(
     >>> result.mapping.groups, result.verdict.largest_k
     ({'a': ('a',), '(b|c)': ('b', 'c')}, 2)
     """
-    context = take_context(context)
+    context = Context.of(context)
     data = take_data(data, options, context)
-    if isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
-        policy, k = k if policy is None else policy, None if policy is None else 0
+    if policy is None and isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
+        policy, k = k, None
     parts: dict[str, Any] = {
         "k": k,
         "privacy": privacy,
@@ -129,7 +129,7 @@ def apply_mapping(
     MappingError : the mapping does not cover the data
     VerificationError : the policy does not hold; the error's `verdict` says where
     """
-    context = take_context(context)
+    context = Context.of(context)
     data = take_data(data, options, context)
     if policy is None and isinstance(mapping, Result):
         policy = mapping
@@ -168,17 +168,13 @@ def verify(
     >>> verdict.ok, verdict.largest_k, verdict.violations[0].message
     (False, 2, '{a, b} is supported by 2, fewer than k = 3')
     """
-    context = take_context(context)
-    if isinstance(data, Result):
-        released = data if released is None else released
-        mapping = data if mapping is None else mapping
-        policy = data.policy if policy is None else policy
-    elif isinstance(found := released if isinstance(released, Result) else mapping, Result):
-        mapping = found if mapping is None else mapping  # a result has it, wherever it stands
-        policy = found if policy is None else policy
+    context = Context.of(context)
+    released, mapping, policy = fill_in(data, released, mapping, policy)
     original = take_data(data, options, context)
     known = take_mapping(mapping)
     copy = take_release(released, original, stage=context.start("read"))
+    if isinstance(policy, Result) and policy.data is original:
+        policy = policy.policy  # bound to these data already
     if not isinstance(policy, BoundPolicy):
         with context.stage("policy") as stage:
             policy = take_policy(policy).bind(original, known=known, stage=stage)

@@ -12,7 +12,7 @@ from overcoat.data.io import Staging, pack
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, VerificationError
 from overcoat.mapping import Mapping
-from overcoat.release.sinks import FileSink, sink_for
+from overcoat.release.sinks import sink_for
 
 if TYPE_CHECKING:
     from overcoat.release.result import Result
@@ -46,7 +46,7 @@ def publish(
         sink.stage(staging, result.released, layout, order, stage)
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
         _check_copy(copy, result.released, keep_order)
-        if isinstance(sink, FileSink) and sink.staged is not None:
+        if sink.staged is not None:
             _check_target(result, sink.name, sink.staged)
         if mapping is not None:
             staged = staging.stage(mapping)

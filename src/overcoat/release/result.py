@@ -14,7 +14,6 @@ from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
-from overcoat.errors import PolicyError
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
@@ -124,9 +123,7 @@ class Result:
             nothing is published
         context : how to run
         """
-        if not isinstance(context, Context | None):
-            raise PolicyError(f"a context is a Context, not {context!r}")
-        stage = (context or Context()).start("write")
+        stage = Context.of(context).start("write")
         publish(
             self,
             path,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from overcoat.context import Stage
 from overcoat.data.io import Staging, output_layout, read_as, send, write
+from overcoat.data.io.names import is_gzip_name
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
@@ -29,9 +30,11 @@ class Sink:
     Attributes
     ----------
     name : for messages and reports
+    staged : the file that was staged, where there is one
     """
 
     name: str
+    staged: Path | None = None
 
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return how the release is laid out here, by default like the input."""
@@ -56,16 +59,14 @@ class Sink:
         """Make public what is not a file of the staging; `alone` if no file goes with it."""
 
 
-class FileSink(Sink):
-    """A file, which gets its name when the staging is committed."""
+class _Bytes(Sink):
+    """Bytes, on a path or in memory: what `write` and `read_as` take."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.name = os.fspath(path)
-        self.staged: Path | None = None
+    path = "-"  # as the user writes it
 
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
-        """Return the layout that the name of the file, or `to`, asks for."""
-        return output_layout(self.name, like, to)
+        """Return the layout that the path, or `to`, asks for; else that of the input."""
+        return output_layout(self.path, like, to)
 
     def stage(
         self,
@@ -75,18 +76,39 @@ class FileSink(Sink):
         order: NDArray[np.int64] | None,
         stage: Stage,
     ) -> None:
-        """Write the rows beside the file."""
-        self.staged = staging.stage(self.name)
-        compressed = self.name.lower().endswith(".gz")
-        write(released, self.staged, layout=layout, order=order, gzip=compressed, stage=stage)
+        """Write the rows to the target."""
+        packed = is_gzip_name(self.path)
+        write(released, self._target(staging), layout=layout, order=order, gzip=packed, stage=stage)
 
     def read_back(self, layout: Layout, *, keep_order: bool, stage: Stage) -> Transactions:
-        """Read the staged file."""
+        """Read the target."""
+        return read_as(self._written(), layout, keep_order=keep_order, stage=stage)
+
+    def _target(self, staging: Staging) -> Path | io.BytesIO:
+        """Return where to write."""
+        raise TypeError(f"{type(self).__name__} has no target")
+
+    def _written(self) -> Path | io.BytesIO:
+        """Return where it was written."""
+        raise TypeError(f"{type(self).__name__} has no target")
+
+
+class FileSink(_Bytes):
+    """A file, which gets its name when the staging is committed."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.name = self.path = os.fspath(path)
+
+    def _target(self, staging: Staging) -> Path:
+        self.staged = staging.stage(self.path)
+        return self.staged
+
+    def _written(self) -> Path:
         assert self.staged is not None
-        return read_as(self.staged, layout, keep_order=keep_order, stage=stage)
+        return self.staged
 
 
-class StandardOutput(Sink):
+class StandardOutput(_Bytes):
     """Standard output, which gets everything at once when all else is ready."""
 
     name = "standard output"
@@ -94,25 +116,12 @@ class StandardOutput(Sink):
     def __init__(self) -> None:
         self._content = io.BytesIO()
 
-    def layout(self, like: Layout | None, to: str | None = None) -> Layout:
-        """Return the layout of the input, or the one that `to` asks for."""
-        return output_layout("-", like, to)
+    def _target(self, staging: Staging) -> io.BytesIO:
+        return self._content
 
-    def stage(
-        self,
-        staging: Staging,
-        released: Transactions,
-        layout: Layout,
-        order: NDArray[np.int64] | None,
-        stage: Stage,
-    ) -> None:
-        """Keep the rows in memory."""
-        write(released, self._content, layout=layout, order=order, stage=stage)
-
-    def read_back(self, layout: Layout, *, keep_order: bool, stage: Stage) -> Transactions:
-        """Read what is kept."""
+    def _written(self) -> io.BytesIO:
         self._content.seek(0)
-        return read_as(self._content, layout, keep_order=keep_order, stage=stage)
+        return self._content
 
     def send(self, *, alone: bool) -> None:
         """Send it all; who leaves early is no error, unless files would say it was taken."""
