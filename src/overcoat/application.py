@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Abstract
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
-from overcoat.data.io import Staging, pack, read, send
+from overcoat.data.io import Asked, Staging, pack, read_source, send
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
@@ -59,29 +59,16 @@ class Input:
     """Data as a user names them: a file, and how it is to be read."""
 
     source: str
-    id: str | None = None
-    item: str | None = None
-    items: str | None = None
-    sep: str | None = None
-    header: bool = False
+    asked: Asked = field(default_factory=Asked)
 
     def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
-        return read(
-            self.source,
-            id=self.id,
-            item=self.item,
-            items=self.items,
-            sep=self.sep,
-            header=self.header,
-            keep_order=keep_order,
-            stage=stage,
-        )
+        return read_source(self.source, self.asked, keep_order=keep_order, stage=stage)
 
     @property
     def set_sep(self) -> str | None:
         """What splits the items of a set file: as the user says, or "", as in the data."""
-        return "" if self.sep is None else self.sep
+        return "" if self.asked.sep is None else self.asked.sep
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -127,3 +128,21 @@ def test_a_method_ends_when_it_is_told_to(name: str, engine: Engine) -> None:
         with pytest.raises(CancelledError):
             methods()[name]().find(data, policy, context.start("anonymize"))
         assert asked == moment
+
+
+@pytest.mark.parametrize("name", ["coat", "pcta", "apriori"])
+def test_the_memory_of_a_run_is_free_when_it_is_done(name: str) -> None:
+    data = oc.Transactions.of([{"a", "b"}, {"a", "c"}, {"b", "c"}, {"d"}] * 3 + [{"a", "d"}])
+    policy = oc.Policy(3, oc.AllItemsets(2), hierarchy=oc.Balanced(2)).bind(data)
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        methods()[name]().find(data, policy, Context().start("anonymize"))
+        gc.collect()
+        kept = [type(thing).__name__ for thing in gc.garbage]
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert "_Run" not in kept

@@ -143,7 +143,7 @@ overcoat.release.publish.Staging = type("Staging", (Staging,), {"__exit__": leav
 @pytest.mark.parametrize(
     "where",
     [
-        "overcoat.application.read",
+        "overcoat.application.read_source",
         "overcoat.policy.policy.Policy.bind",
         "overcoat.application.take_method",
         "overcoat.release.walk.verify",

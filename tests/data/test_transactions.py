@@ -91,7 +91,7 @@ def test_arrays_stay_with_their_owner() -> None:
 def test_what_is_read_passes_the_checks() -> None:
     data = Transactions.of([{"b", "a"}, set(), {"b"}, {"a", "b"}], keep_order=True)
     again = Transactions(
-        data.vocabulary, data.offsets, data.codes, data.counts, data.positions, data.layout
+        data.vocabulary, data.offsets, data.codes, data.counts, data.positions, data.origin
     )
     assert again == data
     assert pickle.loads(pickle.dumps(data)) == data

@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from overcoat.algorithms.cut import Cut
-from overcoat.algorithms.outcome import Outcome, Step
+from overcoat.algorithms.outcome import Outcome, Step, telling
 from overcoat.context import QUIET, Stage
 from overcoat.data.native import canonical_rows
 from overcoat.data.transactions import Transactions
@@ -99,8 +99,9 @@ class _Run:
     ) -> None:
         assert policy.hierarchy is not None
         self._data, self._policy, self._family = data, policy, family
-        self._count_tree, self._stage = count_tree_class(stage.engine), stage
+        self._count_tree = count_tree_class(stage.engine)
         self.steps: list[Step] = []
+        self._tell = telling(stage, self.steps)
         self.cut = cut = Cut(policy.hierarchy, data.supports, self._tell)
         # A node is linkable when an item under it is; it is then known by the first such item.
         n_nodes = len(cut.parent)
@@ -153,10 +154,6 @@ class _Run:
         return self._count_tree(
             *(offsets, nodes, counts, cut.parent, cut.end, linkable, cut.home, self._tell)
         )
-
-    def _tell(self) -> None:
-        """Say how far the run has got; raises where it is to end."""
-        self._stage(len(self.steps))
 
     def _cheapest(self, nodes: tuple[int, ...]) -> list[int]:
         """Return where to move the cut so that k people have the generalization of `nodes`.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal
 
+from overcoat.context import Stage
 from overcoat.partition import Partition
 
-__all__ = ["Outcome", "Step"]
+__all__ = ["Outcome", "Step", "telling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,11 @@ class Outcome:
                 partner = members.pop(step.partner, (step.partner,))
                 members[min(step.group, step.partner)] = tuple(sorted(group + partner))
             yield step, group, partner
+
+
+def telling(stage: Stage, steps: Sized) -> Callable[[], None]:
+    """Return a call that says how many steps are done, and raises where the work is to end.
+
+    Not a method of a run: its kernel keeps the call, and would be kept by it, with all its memory.
+    """
+    return lambda: stage(len(steps))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.algorithms.outcome import Outcome, Step
+from overcoat.algorithms.outcome import Outcome, Step, telling
 from overcoat.algorithms.violations import Found, find, violated_part
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
@@ -65,8 +65,8 @@ class _Run:
     def __init__(
         self, data: Transactions, policy: BoundPolicy, stage: Stage, choose: Choose
     ) -> None:
-        self._stage = stage
         self.steps: list[Step] = []
+        self.tell = telling(stage, self.steps)
         tree, denominator = policy.weights.tree, 1
         if tree is None:  # weights are asked for, and are at most 1
             tree, denominator = Tree.star(data.n_items), policy.weights.denominator
@@ -81,7 +81,6 @@ class _Run:
         )
         self.policy = policy
         self._choose = choose
-        self._weigh = None if policy.weights.tree else self._ask_weights
         self._merged: set[int] = set()  # since the last take_changed()
         self._suppressed: list[int] = []  # likewise
         self._n_suppressed = 0
@@ -107,10 +106,6 @@ class _Run:
                 self._suppress(otherwise, found.items, family)
             part = None
 
-    def tell(self) -> None:
-        """Say how far the run has got; raises where it is to end."""
-        self._stage(len(self.steps))
-
     def take_changed(self) -> NDArray[np.int32]:
         """Return the items whose group has changed since the last call."""
         members = [self.grouping.members(group) for group in sorted(self._merged)]
@@ -125,7 +120,8 @@ class _Run:
 
     def _generalize(self, candidates: list[int], constraint: tuple[int, ...], family: int) -> None:
         """Algorithm 2: merge one of them with the group of its block that makes UL smallest."""
-        group, partner = self.grouping.cheapest_merge(candidates, self._weigh)
+        weigh = None if self.policy.weights.tree else self._ask_weights
+        group, partner = self.grouping.cheapest_merge(candidates, weigh)
         union = self.grouping.merge(group, partner)
         support = self.grouping.group_support(union)
         self.steps.append(Step("merge", group, partner, support, family, constraint))

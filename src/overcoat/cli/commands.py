@@ -101,7 +101,7 @@ def _make_release(
         result = application.anonymize(
             data, state(data, **settings), outputs, use=use, context=context, report=report
         )
-    for note in result.policy.notes:
+    for note in result.notes:
         say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
         say_unless_quiet(

@@ -43,7 +43,11 @@ _data_options = _together(
     [
         click.argument("data", type=FILE, metavar="DATA"),
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
-        click.option("--item", metavar="COLUMN", help="Long table: the item's column."),
+        click.option(
+            "--item",
+            metavar="COLUMN",
+            help="Long table: the item's column. Wide table: its columns, as A,B,C.",
+        ),
         click.option("--items", metavar="COLUMN", help="Parquet: the list column."),
         click.option(
             "--sep",
@@ -51,8 +55,40 @@ _data_options = _together(
             help="What separates items (or columns): one character, or 'tab'. "
             "Default: white space in .dat and .txt, comma in .csv, tab in .tsv.",
         ),
+        click.option("--encoding", metavar="NAME", help="Of a text, such as windows-1252."),
         click.option("--header", is_flag=True, help="The basket file starts with a header line."),
+        click.option("--sheet", metavar="NAME", help="Workbook: its sheet, by name or number."),
+        click.option("--query", metavar="SQL", help="Database: the statement whose rows to read."),
+        click.option("--omop", is_flag=True, help="DATA is an OMOP common data model."),
+        click.option(
+            "--domain",
+            metavar="NAME",
+            help="With --omop: condition, drug or procedure. Default: condition.",
+        ),
+        click.option("--system", metavar="URI", help="FHIR: the system whose codes to take."),
+        click.option(
+            "--pad", type=int, metavar="N", help="Put zeros in front of codes of fewer digits."
+        ),
+        click.option("--trim", is_flag=True, help="Drop blanks around codes."),
+        click.option("--upper", is_flag=True, help="Write codes in capital letters."),
     ]
+)
+
+
+# The options above that are handed on as they are.
+_SAID = (
+    "item",
+    "items",
+    "encoding",
+    "header",
+    "sheet",
+    "query",
+    "omop",
+    "domain",
+    "system",
+    "pad",
+    "trim",
+    "upper",
 )
 
 
@@ -60,18 +96,13 @@ def data_options(function: F) -> F:
     """Add DATA and the options that say how it is to be read; the command gets an `Input`."""
 
     @wraps(function)
-    def gathered(
-        data: str,
-        id_: str | None,
-        item: str | None,
-        items: str | None,
-        sep: str | None,
-        header: bool,
-        **others: Any,
-    ) -> Any:
+    def gathered(data: str, id_: str | None, sep: str | None, **others: Any) -> Any:
         from overcoat.application import Input
+        from overcoat.data.io import Asked
 
-        return function(data=Input(data, id_, item, items, _separator(sep), header), **others)
+        said = {name: others.pop(name) for name in _SAID}
+        asked = Asked(id=id_, sep=_separator(sep), **said)
+        return function(data=Input(data, asked), **others)
 
     return _data_options(cast(F, gathered))
 

@@ -31,6 +31,7 @@ from overcoat.data.canonical import (
 )
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
+from overcoat.data.origin import NOWHERE, Origin
 from overcoat.data.view import transactions_html
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, InputError
@@ -63,8 +64,7 @@ class Transactions:
     counts : int64, (n_distinct,); how many transactions are that row, all positive
     positions : int64, (n_transactions,) or None; the row of each transaction in the order of the
         input, kept only on request
-    layout : how the input was laid out, None for Python objects
-    file_digest : SHA-256 of the input file, None for Python objects
+    origin : where they came from, and how they were understood
 
     >>> data = Transactions.of([{"b", "a"}, {"a"}, {"a", "b"}, set()])
     >>> data
@@ -78,8 +78,7 @@ class Transactions:
     codes: Codes
     counts: Counts
     positions: NDArray[np.int64] | None = None
-    layout: Layout | None = None
-    file_digest: str | None = None
+    origin: Origin = NOWHERE
 
     def __post_init__(self) -> None:
         arrays = checked_arrays(
@@ -101,16 +100,14 @@ class Transactions:
         codes: Codes,
         counts: Counts,
         positions: NDArray[np.int64] | None = None,
-        layout: Layout | None = None,
-        file_digest: str | None = None,
+        origin: Origin = NOWHERE,
     ) -> Transactions:
         """Take over arrays that were just made canonical and belong to nobody else."""
         check_number(len(counts), "distinct rows")
         self = cls.__new__(cls)
         self._hold(offsets, codes, counts, positions)
         object.__setattr__(self, "vocabulary", vocabulary)
-        object.__setattr__(self, "layout", layout)
-        object.__setattr__(self, "file_digest", file_digest)
+        object.__setattr__(self, "origin", origin)
         return self
 
     @classmethod
@@ -132,6 +129,8 @@ class Transactions:
         >>> list(Transactions.of([{"a"}, {"a", "b"}, {"a"}], counts=[5, 1, 2]))
         [(('a',), 7), (('a', 'b'), 1)]
         """
+        if not isinstance(rows, Iterable):
+            raise DataError(f"cannot read transactions from {type(rows).__name__}")
         builder = TransactionsBuilder(keep_order=keep_order)
         many = repeat(1) if counts is None else iter(counts)
         number = 0
@@ -150,6 +149,16 @@ class Transactions:
         if counts is not None and next(many, None) is not None:
             raise DataError(f"more counts than the {number} transactions")
         return builder.build()
+
+    @property
+    def layout(self) -> Layout | None:
+        """How the input was laid out; None for Python objects."""
+        return self.origin.layout
+
+    @property
+    def file_digest(self) -> str | None:
+        """SHA-256 of the input file; None for Python objects."""
+        return self.origin.file_digest
 
     @cached_property
     def n_transactions(self) -> int:
@@ -251,7 +260,9 @@ class Transactions:
             ends, recoded, self.counts, overwrite=True, stage=stage
         )
         positions = None if self.positions is None else became[self.positions]
-        return Transactions._of_canonical(vocabulary, offsets, rows, counts, positions, self.layout)
+        return Transactions._of_canonical(
+            vocabulary, offsets, rows, counts, positions, Origin(self.layout)
+        )
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], int]]:
         labels = self.vocabulary.labels
@@ -376,8 +387,7 @@ class TransactionsBuilder:
     def build(
         self,
         *,
-        layout: Layout | None = None,
-        file_digest: str | None = None,
+        origin: Origin = NOWHERE,
         stage: Stage = QUIET,
     ) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out.
@@ -411,9 +421,7 @@ class TransactionsBuilder:
         positions = None
         if self._positions is not None:
             positions = became[_joined(self._positions, np.int64)]
-        return Transactions._of_canonical(
-            vocabulary, offsets, codes, counts, positions, layout, file_digest
-        )
+        return Transactions._of_canonical(vocabulary, offsets, codes, counts, positions, origin)
 
     def _gather_loose(self) -> None:
         if self._loose_counts:

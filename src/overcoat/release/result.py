@@ -14,6 +14,7 @@ from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
+from overcoat.errors import Problem
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
@@ -77,6 +78,11 @@ class Result:
     partial: bool
     seconds: dict[str, float]
     _outcome: Outcome | None = field(default=None)
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """What the owner should know: of how the data were read, and of the policy."""
+        return (*map(Problem, self.data.origin.notes), *self.policy.notes)
 
     @property
     def trace(self) -> Iterator[TraceStep]:

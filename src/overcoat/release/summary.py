@@ -26,6 +26,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
             f"{count_of(result.data.n_transactions, 'transaction')}, "
             f"{count_of(result.data.n_items, 'item')}",
         ),
+        *([("read as", result.data.origin.read_as)] if result.data.origin.read_as else []),
         (
             "policy",
             f"k = {policy.k}, {count_of(policy.n_constraints, 'constraint')} ({titles}), "

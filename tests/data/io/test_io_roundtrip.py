@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from overcoat.data.io import delimited, long, read, read_as, write
+from overcoat.data.io.asked import Asked
 from overcoat.data.io.names import input_layout
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
@@ -182,7 +183,7 @@ def test_a_written_file_is_read_by_its_name(
 ) -> None:
     """Whatever the labels are: either they come back, or writing says why they cannot be held."""
     columns: Any = {"id": "id", "item": "item"} if name.startswith("long") else {}
-    layout = input_layout(name[-4:], **columns)
+    layout = input_layout(name[-4:], Asked(**columns))
     data = Transactions.of(rows)
     white = [label for label in data.vocabulary if WHITE & set(label)]
     path = tmp_path / (name + gz)

@@ -3,6 +3,7 @@
 ::
 
     source    bytes in: files, pipes, gzip, digests        atomic   bytes out: whole or not at all
+    asked     what the user says of the source
     names     what a name says about the layout            problems all that is wrong at once
     reader    which reader a source needs                  writer   which lines a layout needs
     basket    one transaction a line                       long     one pair a line
@@ -15,21 +16,24 @@
 Nothing heavy is imported before it is needed.
 """
 
+from overcoat.data.io.asked import Asked
 from overcoat.data.io.atomic import Staging, open_atomic
 from overcoat.data.io.journal import unfinished
 from overcoat.data.io.names import output_layout
 from overcoat.data.io.packing import pack
-from overcoat.data.io.reader import read, read_as
+from overcoat.data.io.reader import read, read_as, read_source
 from overcoat.data.io.standard import send
 from overcoat.data.io.writer import write
 
 __all__ = [
+    "Asked",
     "Staging",
     "open_atomic",
     "output_layout",
     "pack",
     "read",
     "read_as",
+    "read_source",
     "send",
     "unfinished",
     "write",

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from overcoat.data.io.asked import Asked
 from overcoat.data.io.names import input_layout
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory, require_polars
+from overcoat.data.origin import Origin
 from overcoat.data.transactions import FrameLayout, Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
@@ -45,29 +47,21 @@ def home(thing: object) -> str | None:
     return "arrow" if hasattr(thing, "__arrow_c_stream__") else None
 
 
-def read_frame(
-    frame: Any,
-    *,
-    id: str | None = None,  # noqa: A002
-    item: str | None = None,
-    items: str | None = None,
-    format: str | None = None,  # noqa: A002
-    keep_order: bool = False,
-) -> Transactions:
+def read_frame(frame: Any, asked: Asked, *, keep_order: bool = False) -> Transactions:
     """Read a long frame (`id` and `item`) or one with a list column (`items`).
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"patient": [1, 1, 2], "code": ["038", "401", None]})
-    >>> list(read_frame(frame, id="patient", item="code"))
+    >>> list(read_frame(frame, Asked(id="patient", item="code")))
     [((), 1), (('038', '401'), 1)]
     """
-    layout = input_layout(None, parquet=True, id=id, item=item, items=items, format=format)
+    layout = input_layout(None, asked, parquet=True)
     builder = TransactionsBuilder(keep_order=keep_order)
     if home(frame) == "pandas":
-        layout = _read_pandas(frame, layout, items is None, builder)
+        layout = _read_pandas(frame, layout, asked.items is None, builder)
     else:
-        layout = _read_polars(frame, layout, items is None, builder)
-    return builder.build(layout=layout)
+        layout = _read_polars(frame, layout, asked.items is None, builder)
+    return builder.build(origin=Origin(layout))
 
 
 def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> Layout:

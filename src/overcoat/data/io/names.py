@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import PurePath
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from overcoat.data.layout import Format, Layout
 from overcoat.errors import DataError
 
+if TYPE_CHECKING:
+    from overcoat.data.io.asked import Asked
+
 __all__ = [
     "STDIN",
+    "check_format",
     "check_sep",
     "input_layout",
     "is_gzip_name",
@@ -70,27 +74,20 @@ def check_format(format: str | None) -> Format | None:  # noqa: A002
     return None
 
 
-def input_layout(
-    suffix: str | None,
-    *,
-    parquet: bool = False,
-    id: str | None = None,  # noqa: A002
-    item: str | None = None,
-    items: str | None = None,
-    sep: str | None = None,
-    header: bool = False,
-    format: str | None = None,  # noqa: A002
-) -> Layout:
+def input_layout(suffix: str | None, asked: Asked, *, parquet: bool = False) -> Layout:
     """Return the layout of an input, from its name and what the user said.
 
-    >>> input_layout(".csv").sep, input_layout(".dat").sep
+    >>> from overcoat.data.io.asked import Asked
+    >>> input_layout(".csv", Asked()).sep, input_layout(".dat", Asked()).sep
     (',', None)
-    >>> input_layout(".tsv", id="patient", item="code").format
+    >>> input_layout(".tsv", Asked(id="patient", item="code")).format
     'long'
     """
-    check_sep(sep)
-    asked = check_format(format)
-    if (id is None) != (item is None) and asked != "long":
+    id, item, items = asked.id, asked.item, asked.items  # noqa: A001
+    if item is not None and not isinstance(item, str):
+        item = ",".join(item)
+    kind = check_format(asked.format)
+    if (id is None) != (item is None) and kind != "long":
         raise DataError("a long table needs both columns: the id and the item")
     if id is not None and id == item:
         raise DataError(f"the id and the item cannot be one column, {id!r}")
@@ -99,7 +96,7 @@ def input_layout(
         if items is not None:
             raise DataError("give either the id and item columns or the items column, not both")
         implied = "long"
-    kind = asked or implied
+    kind = kind or implied
     if implied == "long" and kind != "long":
         raise DataError(f"the id and item columns are for a long table, not for format {kind!r}")
     if items is not None and kind != "list":
@@ -114,11 +111,11 @@ def input_layout(
     return Layout(
         format=kind,
         parquet=parquet,
-        sep=None if parquet else sep or default,
-        header=header and kind == "basket",
+        sep=None if parquet else asked.sep or default,
+        header=asked.header and kind == "basket",
         id=id or "id",
         item=item or "item",
-        items=items or "items",
+        items=items if isinstance(items, str) else "items",
         suffix=suffix,
     )
 

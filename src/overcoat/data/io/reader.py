@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import IO, Any, TypeGuard
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.io.asked import Asked
 from overcoat.data.io.basket import read_basket
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.io.frames import home, read_frame, read_sparse
@@ -17,10 +18,11 @@ from overcoat.data.io.problems import Problems
 from overcoat.data.io.source import Source, open_source
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
+from overcoat.data.origin import Origin
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-__all__ = ["read", "read_as"]
+__all__ = ["read", "read_as", "read_source"]
 
 File = str | os.PathLike[str] | IO[Any]
 
@@ -33,11 +35,20 @@ def read(
     source: Any,
     *,
     id: str | None = None,  # noqa: A002
-    item: str | None = None,
+    item: str | Sequence[str] | None = None,
     items: str | Sequence[str] | None = None,
     sep: str | None = None,
+    encoding: str | None = None,
     header: bool = False,
     format: str | None = None,  # noqa: A002
+    sheet: str | int | None = None,
+    query: str | None = None,
+    omop: bool = False,
+    domain: str | None = None,
+    system: str | None = None,
+    pad: int | None = None,
+    trim: bool = False,
+    upper: bool = False,
     keep_order: bool = False,
     stage: Stage = QUIET,
 ) -> Transactions:
@@ -48,12 +59,18 @@ def read(
     source : a path, ``-`` (standard input), a binary stream; a pandas or polars frame, or anything
         that gives an Arrow stream (pyarrow's tables, DuckDB's relations); a SciPy sparse matrix; an
         iterable of collections of strings; or transactions, returned as they are
-    id, item : the columns of a long table
+    id, item : the columns of a long table; several columns of items make it a wide one
     items : the list column; for a sparse matrix the labels of its columns
-    sep : separator of the items of a basket or the fields of a long table, when the name of the
-        file does not say it
+    sep : separator of the items of a basket or the fields of a table, where it cannot be told
+    encoding : of a text, where it cannot be told
     header : the basket file starts with a header line
     format : basket, long or list, when the other arguments do not say it
+    sheet : of a workbook, by its name or its number from 1; by default the first that is shown
+    query : the statement whose rows are read from a database
+    omop, domain : read an OMOP common data model: its conditions, or another domain
+    system : of several codings of a FHIR resource, the one to take
+    pad, trim, upper : bring codes into shape: zeros in front up to so many digits, no blanks
+        around, capital letters
     keep_order : remember the order of the transactions in `Transactions.positions`
     stage : told how many bytes of a file are read, and of how many
 
@@ -70,37 +87,51 @@ def read(
     >>> list(read(io.BytesIO(b"milk bread\n\nmilk\n")))
     [((), 1), (('bread', 'milk'), 1), (('milk',), 1)]
     """
+    asked = Asked(
+        id=id,
+        item=item,
+        items=items,
+        sep=sep,
+        encoding=encoding,
+        header=header,
+        format=format,
+        sheet=sheet,
+        query=query,
+        omop=omop,
+        domain=domain,
+        system=system,
+        pad=pad,
+        trim=trim,
+        upper=upper,
+    )
+    return read_source(source, asked, keep_order=keep_order, stage=stage)
+
+
+def read_source(
+    source: Any, asked: Asked, *, keep_order: bool = False, stage: Stage = QUIET
+) -> Transactions:
+    """Read transactions as was asked; see `read`."""
     if isinstance(source, Transactions):
         return source
     library = home(source)
     if library == "scipy":
-        return read_sparse(source, items, keep_order=keep_order)
-    if items is not None and not isinstance(items, str):
+        return read_sparse(source, asked.items, keep_order=keep_order)
+    if asked.items is not None and not isinstance(asked.items, str):
         raise DataError("a sequence of items is for sparse matrices; here it is a column's name")
     if library is not None:
-        return read_frame(
-            source, id=id, item=item, items=items, format=format, keep_order=keep_order
-        )
+        return read_frame(source, asked, keep_order=keep_order)
     if not _is_file(source):
-        if not isinstance(source, Iterable) or isinstance(source, (bytes, bytearray)):
+        if isinstance(source, (bytes, bytearray)):
             raise DataError(f"cannot read transactions from {type(source).__name__}")
         return Transactions.of(source, keep_order=keep_order)
 
     with open_source(source, stage) as opened:
-        layout = input_layout(
-            opened.suffix,
-            parquet=opened.parquet,
-            id=id,
-            item=item,
-            items=items,
-            sep=sep,
-            header=header,
-            format=format,
-        )
+        layout = input_layout(opened.suffix, asked, parquet=opened.parquet)
         _settle_line_ends(opened, layout)
-        if layout.format == "basket" and sep is None and not header and format is None:
+        if layout.format == "basket" and not {"sep", "header", "format"} & {*asked.said}:
             _refuse_table(opened, layout)
-        return _read_file(opened, layout, keep_order, guess=items is None and format is None)
+        guess = asked.items is None and asked.format is None
+        return _read_file(opened, layout, keep_order, guess=guess)
 
 
 def read_as(
@@ -185,8 +216,7 @@ def _read_file(
         read_basket(source.stream, layout, builder, problems, source.tell)
     problems.check()
     data = builder.build(
-        layout=layout,
-        file_digest=source.digest(),
+        origin=Origin(layout, source.digest()),
         stage=source.stage.still(source.size, source.size),
     )
     if not data.n_transactions:

@@ -23,6 +23,8 @@ def read_text(
 
     With `quotes`, a line break in them does not end a line.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        raise error([Problem(f"a file is named by its path, not by {path!r}")])
     name = os.fspath(path)
     try:
         with open_source(path) as source:
