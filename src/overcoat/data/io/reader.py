@@ -9,6 +9,7 @@ from typing import IO, Any, TypeGuard
 from overcoat.context import QUIET, Stage
 from overcoat.data.io.asked import Asked
 from overcoat.data.io.basket import read_basket
+from overcoat.data.io.databases.known import is_database, refuse_database_file
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.io.frames import home, read_frame, read_sparse
 from overcoat.data.io.long import read_long
@@ -113,6 +114,10 @@ def read_source(
     """Read transactions as was asked; see `read`."""
     if isinstance(source, Transactions):
         return source
+    if is_database(source):
+        from overcoat.data.io.databases.reading import read_database
+
+        return read_database(source, asked, keep_order=keep_order, stage=stage)
     library = home(source)
     if library == "scipy":
         return read_sparse(source, asked.items, keep_order=keep_order)
@@ -126,6 +131,7 @@ def read_source(
         return Transactions.of(source, keep_order=keep_order)
 
     with open_source(source, stage) as opened:
+        refuse_database_file(opened.head(16), asked, opened.name)
         layout = input_layout(opened.suffix, asked, parquet=opened.parquet)
         _settle_line_ends(opened, layout)
         if layout.format == "basket" and not {"sep", "header", "format"} & {*asked.said}:
