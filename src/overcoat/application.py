@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.io import Asked, Staging, pack, read_source, send
+from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
@@ -60,6 +61,14 @@ class Input:
 
     source: str
     asked: Asked = field(default_factory=Asked)
+
+    def __repr__(self) -> str:
+        return f"Input({self.name!r}, {self.asked!r})"
+
+    @property
+    def name(self) -> str:
+        """What the source is called, without a password."""
+        return shown(self.source)
 
     def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
@@ -119,6 +128,10 @@ class Outputs:
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
+    replace: bool = False
+
+    def __repr__(self) -> str:
+        return f"Outputs({shown(self.released)!r}, {self.mapping!r})"
 
 
 @dataclass(frozen=True)
@@ -151,6 +164,8 @@ def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -
         for output in outputs:
             if output is None or output == "-":
                 continue
+            if is_address(output):
+                raise DataError("only released data go to a table; name a file", shown(output))
             target = os.path.realpath(output)  # where it will be written
             if os.path.exists(target) and any(
                 os.path.samestat(os.stat(target), other) for other in there
@@ -179,11 +194,15 @@ def anonymize(
     began = time.perf_counter()
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
-    check_outputs([data.source, use, *policy.files], [outputs.released, outputs.mapping])
+    sink = sink_for(outputs.released, replace=outputs.replace)
+    files = (
+        [outputs.mapping] if is_address(outputs.released) else [outputs.released, outputs.mapping]
+    )
+    check_outputs([data.source, use, *policy.files], files)
+    sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
-    sink = sink_for(outputs.released)
     sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
     with context.stage("policy", seconds) as stage:
         bound = policy.bind(transactions, known=known or (), stage=stage)
@@ -354,7 +373,7 @@ def compare(
                 folder.rmdir()
         raise
     context.start("write")
-    title = f"Comparison on {Path(data.source).name}"
+    title = f"Comparison on {Path(data.name).name}"
     written = found.write(folder, title=title, report=lambda files: report(found, files))
     notes = [note for run in found.runs for note in run.policy.notes]
     notes += [note for workload in own.values() for note in workload.notes]

@@ -77,25 +77,28 @@ def _make_release(
     mapping: str | None,
     to: str | None,
     keep_order: bool,
+    replace: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
     **settings: Any,
 ) -> None:
     from overcoat import application
+    from overcoat.data.io.databases.address import shown
     from overcoat.report.json import result_to_json
     from overcoat.report.text import summarize
 
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    outputs = application.Outputs(output, mapping, to, keep_order)
+    outputs = application.Outputs(output, mapping, to, keep_order, replace)
+    told = shown(output)
     with run_context(quiet=quiet) as context:
 
         def report(result: Result) -> None:
             context.start("done")
             if as_json:
-                more = {"released": output, "mapping": mapping, "keep_order": keep_order}
+                more = {"released": told, "mapping": mapping, "keep_order": keep_order}
                 print_json(result_to_json(result, **more))
 
         result = application.anonymize(
@@ -108,7 +111,7 @@ def _make_release(
             "warning: the rows keep the order of the input, which can link them to people", False
         )
     if not as_json:
-        released = "standard output" if output == "-" else output
+        released = "standard output" if output == "-" else told
         say_unless_quiet(summarize(result, released=released, mapping=mapping), quiet)
 
 

@@ -226,7 +226,7 @@ output_options = _together(
             required=True,
             type=FILE,
             metavar="RELEASED",
-            help="Where to write the released data; - for standard output.",
+            help="Where to write the released data; - for standard output. A table: URL#TABLE.",
         ),
         click.option(
             "--mapping", type=FILE, metavar="MAP.json", help="Where to write the mapping."
@@ -240,6 +240,11 @@ output_options = _together(
             "--keep-order",
             is_flag=True,
             help="Keep the rows in the order of the input. This can link rows to people.",
+        ),
+        click.option(
+            "--replace",
+            is_flag=True,
+            help="A table that exists is replaced; without it, it is refused. Files always are.",
         ),
     ]
 )

@@ -5,7 +5,7 @@ Needs polars, so it is imported where a table has been seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -26,6 +26,7 @@ __all__ = [
     "check_types",
     "encode",
     "frame_of",
+    "frames_of",
     "only_list_column",
 ]
 
@@ -147,15 +148,28 @@ def frame_of(
     >>> frame_of(data, [np.array([1]), np.array([0])], Layout("list")).rows()
     [(['a', 'b'],), ([],)]
     """
+    empty = np.empty(0, np.int64)
+    return pl.concat(frames_of(transactions, chain([empty], parts), layout))
+
+
+def frames_of(
+    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+) -> Iterator[pl.DataFrame]:
+    """Yield what `frame_of` returns, part by part.
+
+    >>> data = Transactions.of([{"a", "b"}, set()])
+    >>> parts = [np.array([1]), np.array([0])]
+    >>> [frame.rows() for frame in frames_of(data, parts, Layout("long"))]
+    [[(1, 'a'), (1, 'b')], [(2, None)]]
+    """
     labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
-    frames, done = [], 0
-    for rows in chain([np.empty(0, np.int64)], parts):
+    done = 0
+    for rows in parts:
         if layout.format == "long":
-            frames.append(_pairs_frame(transactions, rows, done, labels, layout))
+            yield _pairs_frame(transactions, rows, done, labels, layout)
         else:
-            frames.append(_lists_frame(transactions, rows, labels, layout))
+            yield _lists_frame(transactions, rows, labels, layout)
         done += len(rows)
-    return pl.concat(frames)
 
 
 def _pairs_frame(
