@@ -1,12 +1,17 @@
-"""Numbers and lists in words, as every text for people has them."""
+"""Numbers and lists in words, as every text for people has them; and never a password."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-__all__ = ["count_of", "listed", "people"]
+__all__ = ["count_of", "hide", "listed", "people"]
 
 _SHOWN = 8
+# From the colon after the user to the last @: whatever else a password may hold.
+# With a single slash, an address was taken for the path of a file.
+_PASSWORD = re.compile(r"\b([A-Za-z][\w+.-]+:/{1,2}[^\s:/@]*):\S*@")
+_SECRETS = re.compile(r"(?i)([?&](?:ssl)?password=)[^\s&#]*")
 
 
 def count_of(number: int, noun: str) -> str:
@@ -35,3 +40,12 @@ def listed(names: Sequence[str]) -> str:
     """
     more = f", … and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def hide(text: str) -> str:
+    """Return a text without the passwords of addresses in it, however these are written.
+
+    >>> hide("cannot connect to postgresql://ann:a/b@c@db/ward?password=x")
+    'cannot connect to postgresql://ann:***@db/ward?password=***'
+    """
+    return _SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", text))

@@ -22,6 +22,7 @@ from overcoat.cli.evaluate import evaluate
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
+from overcoat.words import hide
 
 __all__ = ["main"]
 
@@ -84,9 +85,11 @@ def _run() -> int:
         status = cli.main(prog_name="overcoat", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
+        # An argument too many may be an address.
+        error.message = hide(error.message)  # type: ignore[misc]
         with suppress(OSError):
             error.show()
-        return _fail(2, "usage", error.format_message())
+        return _fail(2, "usage", hide(error.format_message()))
     except CancelledError as error:
         say("overcoat: interrupted; nothing was written")
         return _fail(error.exit_code, error.kind, str(error))
@@ -114,7 +117,7 @@ def _run() -> int:
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
             "above. Nothing was written."
         )
-        return _fail(70, "bug", f"a bug in Overcoat: {error!r}")
+        return _fail(70, "bug", hide(f"a bug in Overcoat: {error!r}"))
 
 
 def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:

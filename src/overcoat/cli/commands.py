@@ -42,7 +42,8 @@ def anonymize(**options: Any) -> None:
     """Find a mapping that meets the policy, verify it, and write the released data.
 
     DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
-    --id and --item or with --items; .gz is read, - is standard input.
+    --id and --item or with --items; .gz is read, - is standard input. A database is named
+    sqlite:///FILE, duckdb:///FILE or postgresql://…, with --query or a table after a #.
 
     \b
     Examples:
@@ -50,6 +51,8 @@ def anonymize(**options: Any) -> None:
       overcoat anonymize patients.csv --id patient --item code -k 5 --pgen
           --utility disorders.txt --hierarchy icd9.csv -o released.csv
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
+      overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
+          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released
     """
     _make_release(**options)
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from overcoat.context import Context
+from overcoat.words import hide
 
 __all__ = ["run_context", "say"]
 
@@ -29,9 +30,12 @@ _PATIENCE = 0.5
 
 
 def say(text: str) -> None:
-    """Say something to a person. If nobody can hear it, the exit status still tells."""
+    """Say something to a person. If nobody can hear it, the exit status still tells.
+
+    Whatever went wrong, and wherever: no password is told.
+    """
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(hide(text), err=True)
 
 
 @contextmanager

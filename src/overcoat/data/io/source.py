@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Protocol
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.io.journal import unfinished
 from overcoat.data.io.lines import LineFeeds, line_end
 from overcoat.data.io.names import STDIN, is_parquet_name, plain_suffix
@@ -164,6 +165,8 @@ class Source:
 def open_source(source: str | os.PathLike[str] | IO[Any], stage: Stage = QUIET) -> Iterator[Source]:
     """Open a path, ``-`` or a stream; what goes wrong while reading becomes a DataError."""
     path: Path | None = None
+    if is_address(source):
+        raise DataError("is the address of a database; name a file", shown(str(source)))
     if hasattr(source, "read") or source == "-":
         stream: Any = sys.stdin if source == "-" else source
         if stream is None:

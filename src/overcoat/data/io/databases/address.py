@@ -6,11 +6,12 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 from overcoat.errors import DataError
+from overcoat.words import hide
 
-__all__ = ["Address", "Kind", "hide", "is_address", "parse_address", "parse_table", "shown"]
+__all__ = ["Address", "Kind", "is_address", "parse_address", "parse_table", "shown"]
 
 Kind = Literal["sqlite", "duckdb", "postgresql"]
 
@@ -21,9 +22,6 @@ _KINDS: dict[str, Kind] = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
 }
-# From the colon after the user to the last @: whatever else a password may hold.
-_PASSWORD = re.compile(r"(?i)\b(postgres(?:ql)?(?:\+\w+)?://[^\s:/@]*):\S*@")
-_SECRETS = re.compile(r"(?i)([?&](?:ssl)?password=)[^\s&#]*")
 _PLACES = ("host", "hostaddr", "port", "dbname")
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
 
@@ -81,15 +79,6 @@ def shown(source: str) -> str:
         return parse_address(source).name
     except DataError:
         return hide(source)
-
-
-def hide(text: str) -> str:
-    """Return a text without the passwords of addresses in it, however these are written.
-
-    >>> hide("cannot connect to postgresql://ann:a/b@c@db/ward?password=x")
-    'cannot connect to postgresql://ann:***@db/ward?password=***'
-    """
-    return _SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", text))
 
 
 def parse_address(text: str) -> Address:
@@ -156,7 +145,8 @@ def _server(text: str, rest: str) -> Address:
     address = Address(
         "postgresql",
         name,
-        uri=f"postgresql://{user}{colon}{password}{at}{host}{tail}",
+        # The driver ends a password at the first @, whatever comes after it.
+        uri=f"postgresql://{user}{colon}{quote(unquote(password), safe='')}{at}{host}{tail}",
         place=f"{host}{place} {sorted(one for one in said if one[0] in _PLACES)}",
         # The longest first: one may be a part of another.
         secrets=tuple(sorted({secret for secret in secrets if secret}, key=len, reverse=True)),

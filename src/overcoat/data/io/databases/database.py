@@ -9,10 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from overcoat.context import QUIET
-from overcoat.data.io.databases.address import Address, hide
+from overcoat.data.io.databases.address import Address
 from overcoat.data.io.databases.fetching import Fetching
 from overcoat.data.io.databases.sql import qualified, quoted
 from overcoat.errors import DataError, OvercoatError
+from overcoat.words import hide
 
 if TYPE_CHECKING:
     import polars as pl

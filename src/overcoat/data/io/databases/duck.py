@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,10 @@ class Duck(Target):
         statements = self._connection.extract_statements(query)
         if len(statements) != 1 or statements[0].type.name != "SELECT":
             raise DataError("the query must be one SELECT: a database is only read", self.name)
-        return columns_of(self._reader(query).schema)
+        # Asked for no rows: for types a query need not run. That renames a second "a", so:
+        names = self._connection.sql(query).columns
+        columns = columns_of(self._reader(f"SELECT * FROM ({query}\n) LIMIT 0").schema)
+        return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
     def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
         for batch in self._reader(statement):
