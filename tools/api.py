@@ -31,7 +31,14 @@ _GROUPS = {
     ),
     "How work runs": ("Context", "Stage"),
     "Errors": (
-        *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),
+        *(
+            "OvercoatError",
+            "InputError",
+            "DataError",
+            "PolicyError",
+            "MappingError",
+            "UnknownItemsError",
+        ),
         *("InfeasibleError", "VerificationError", "CancelledError", "Problem"),
     ),
 }

@@ -182,7 +182,7 @@ def evaluate(
     Raises
     ------
     VerificationError : `released` is not `data` under `mapping`
-    MappingError : the mapping does not cover the data
+    UnknownItemsError : the mapping does not cover the data
     PolicyError : something else that was given is wrong
 
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"c"}])

@@ -47,7 +47,8 @@ def take_data(
         if options:
             raise TypeError(f"unexpected options: {', '.join(options)}")
         return given
-    return read(given, stage=Context.of(context).start("read"), **(options or {}))
+    with Context.of(context).stage("read") as stage:
+        return read(given, stage=stage, **(options or {}))
 
 
 def take_release(

@@ -126,7 +126,7 @@ def apply_mapping(
 
     Raises
     ------
-    MappingError : the mapping does not cover the data
+    UnknownItemsError : the mapping does not cover the data
     VerificationError : the policy does not hold; the error's `verdict` says where
     """
     context = Context.of(context)
