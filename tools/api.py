@@ -31,15 +31,9 @@ _GROUPS = {
     ),
     "How work runs": ("Context", "Stage"),
     "Errors": (
-        *(
-            "OvercoatError",
-            "InputError",
-            "DataError",
-            "PolicyError",
-            "MappingError",
-            "UnknownItemsError",
-        ),
-        *("InfeasibleError", "VerificationError", "CancelledError", "Problem"),
+        *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),
+        *("UnknownItemsError", "InfeasibleError", "VerificationError", "CancelledError"),
+        "Problem",
     ),
 }
 

@@ -268,12 +268,12 @@ def evaluate(
     with context.stage("read") as stage:
         original = data.read(stage)
         copy = take_release(released, original, to, stage=stage)
-    with context.stage("queries"):
+    with context.stage("queries") as stage:
         workloads = questions.read(original, data.set_sep, policy.known.union(known))
         if questions.draws:
             among = known.generalized if questions.among == "generalized" else None
             sizes, drawn = questions.sizes, (questions.number, questions.seed)
-            workloads += draw_workloads(original, sizes, *drawn, among, questions.by)
+            workloads += draw_workloads(original, sizes, *drawn, among, questions.by, stage=stage)
     evaluation = measure(
         *(original, copy, known), policy=policy, workloads=workloads, context=context, **options
     )
