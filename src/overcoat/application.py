@@ -28,7 +28,7 @@ from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import Policy
-from overcoat.release.given import take_release
+from overcoat.release.given import pair_notes, take_release
 from overcoat.release.result import Result
 from overcoat.release.sinks import sink_for
 from overcoat.release.walk import find_release, make_release
@@ -239,10 +239,7 @@ def verify(
         bound = statement.policy.bind(original, known=known, stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
-    notes = bound.notes
-    if known.release is not None and known.release != copy.content_digest:
-        notes = (*notes, Problem("was written with another release than this one", mapping))
-    return Checked(verdict, bound.k, notes)
+    return Checked(verdict, bound.k, (*bound.notes, *pair_notes(original, copy, known)))
 
 
 def evaluate(

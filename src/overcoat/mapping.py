@@ -272,8 +272,15 @@ class Mapping(Abstract[str, "str | None"]):
 
     def _check_covers(self, data: Transactions) -> None:
         unknown = [item for item in data.vocabulary if item not in self.vocabulary]
-        if unknown:
-            raise UnknownItemsError(unknown, self.file)
+        if not unknown:
+            return
+        if {*unknown} <= {*self.labels}:
+            raise MappingError(
+                "these data hold labels of the mapping, not items: they look like a release; give "
+                "the original",
+                self.file,
+            )
+        raise UnknownItemsError(unknown, self.file)
 
     def __eq__(self, other: object) -> bool:
         """Equal when they send the same items to the same labels, wherever they were read."""

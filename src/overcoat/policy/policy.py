@@ -403,7 +403,7 @@ class Policy:
 
     def _weights(self, vocabulary: Vocabulary, tree: Tree | None, lint: Lint) -> Weights:
         if isinstance(self.weights, Distances):
-            return self.weights.bind(vocabulary)
+            return self.weights.bind(vocabulary, lint)
         if callable(self.weights):
             return CallableWeights(self.weights, vocabulary)
         if self.weights is not None:

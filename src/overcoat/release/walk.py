@@ -19,6 +19,7 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.release.forecast import forecast
 from overcoat.release.result import Result
 from overcoat.verification import verify
+from overcoat.words import people
 
 __all__ = ["find_release", "make_release"]
 
@@ -112,6 +113,11 @@ def _check_verdict(result: Result) -> None:
         total = sum(verdict.n_violations.values())
         lines = [f"verification failed: {total} violation{'s' * (total != 1)}"]
         lines += [f"  {violation.message}" for violation in verdict.violations]
+        if result.method is None:
+            lines.append(
+                "the mapping does not protect these data: find a new one (anonymize), or publish "
+                "them together with those it was made for"
+            )
         raise VerificationError("\n".join(lines), verdict)
 
 
@@ -123,8 +129,10 @@ def _infeasible(result: Result, outcome: Outcome, advice: str) -> InfeasibleErro
     shown = [f"  {{{', '.join(items)}}}" for items in unmet[:_SHOWN_SETS]]
     if len(unmet) > _SHOWN_SETS:
         shown.append(f"  … and {len(unmet) - _SHOWN_SETS} more")
+    n, k = result.data.n_transactions, result.policy.k
     message = "\n".join(
         [
+            *([f"k = {k:,} is more than the {people(n)} there are"] if k > n else []),
             f"the policy cannot be met within s = {s:g} % (at most {allowed} of {n_items} items "
             f"suppressed): {len(gone)} item{'s' * (len(gone) != 1)} "
             f"({100 * len(gone) / n_items:.4g} %) would have had to go",
