@@ -32,6 +32,7 @@ FLOORS = {
     "algorithms": 11,
     "verification": 12,
     "measures": 12,
+    "exposure": 12,
     "release": 13,
     "evidence": 14,
     "evaluation": 15,
