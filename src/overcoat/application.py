@@ -31,6 +31,7 @@ from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import BoundAllItemsets
+from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.given import pair_notes, take_release
 from overcoat.release.result import Result
 from overcoat.release.risk import attack as try_attacks
@@ -176,7 +177,7 @@ def anonymize(
     *,
     use: str | None = None,
     context: Context,
-    report: Callable[[Result], None] = lambda result: None,
+    report: Callable[[Result, Exposed], None] = lambda result, risk: None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
@@ -198,12 +199,14 @@ def anonymize(
         result = find_release(transactions, bound, method, context=context, seconds=seconds)
     else:
         result = make_release(transactions, bound, known, context, seconds)
+    with context.stage("risk", seconds) as stage:
+        risk = exposed(result, stage=stage)
     writing = time.perf_counter()
 
     def told() -> None:
         now = time.perf_counter()
         seconds.update(write=now - writing, total=now - began)
-        report(result)
+        report(result, risk)
 
     result.write(
         sink,

@@ -29,6 +29,7 @@ from overcoat.cli.progress import run_context
 
 if TYPE_CHECKING:
     from overcoat.application import Input
+    from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
 __all__ = ["anonymize", "apply", "demo", "pgen", "risk", "verify"]
@@ -93,11 +94,18 @@ def _make_release(
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
     outputs = application.Outputs(output, mapping, to, keep_order)
     with run_context(quiet=quiet) as context:
+        risks: list[Exposed] = []
 
-        def report(result: Result) -> None:
+        def report(result: Result, risk: Exposed) -> None:
             context.start("done")
+            risks.append(risk)
             if as_json:
-                more = {"released": output, "mapping": mapping, "keep_order": keep_order}
+                more: dict[str, Any] = {
+                    "risk": risk.to_json(),
+                    "released": output,
+                    "mapping": mapping,
+                    "keep_order": keep_order,
+                }
                 print_json(result_to_json(result, **more))
 
         result = application.anonymize(
@@ -111,7 +119,8 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else output
-        say_unless_quiet(summarize(result, released=released, mapping=mapping), quiet)
+        text = summarize(result, released=released, mapping=mapping, risk=risks[0])
+        say_unless_quiet(text, quiet)
 
 
 @click.command()
