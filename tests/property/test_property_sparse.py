@@ -75,7 +75,7 @@ def test_both_engines_and_the_oracle_agree() -> None:
 def test_it_does_not_matter_how_many_sets_are_handed_out(
     enough: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Small data never have more violated sets of one group than a batch holds; so make it small."""
+    """Small data never have more violated sets of a group than a batch holds: make it small."""
     for seed in range(400):
         rows, policy = sparse_problem(random.Random(seed))
         data = oc.read(rows)
