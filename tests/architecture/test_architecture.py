@@ -36,6 +36,7 @@ FLOORS = {
     "release": 13,
     "evidence": 14,
     "evaluation": 15,
+    "advice": 15,
     "report": 16,
     "comparison": 17,
     "application": 18,
