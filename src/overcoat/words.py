@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["count_of", "hide", "listed", "people"]
+__all__ = ["count_of", "listed", "people", "size_of", "without_passwords"]
 
 _SHOWN = 8
-# From the colon after the user to the last @: whatever else a password may hold.
-# With a single slash, an address was taken for the path of a file.
+# From the colon after the user to the last @: whatever else a password may hold. With a single
+# slash, an address was taken for the path of a file.
 _PASSWORD = re.compile(r"\b([A-Za-z][\w+.-]+:/{1,2}[^\s:/@]*):\S*@")
 _SECRETS = re.compile(r"(?i)([?&](?:ssl)?password=)[^\s&#]*")
 
@@ -42,10 +42,19 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + more
 
 
-def hide(text: str) -> str:
-    """Return a text without the passwords of addresses in it, however these are written.
+def size_of(n_bytes: float) -> str:
+    """Return a number of bytes, in words.
 
-    >>> hide("cannot connect to postgresql://ann:a/b@c@db/ward?password=x")
-    'cannot connect to postgresql://ann:***@db/ward?password=***'
+    >>> size_of(3 << 20), size_of(3 << 29)
+    ('3 MiB', '1.5 GiB')
+    """
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+
+
+def without_passwords(text: str) -> str:
+    """Return a text with the passwords of addresses in it left out, however these are written.
+
+    >>> without_passwords("cannot reach postgresql://ann:a/b@c@db/ward?password=x")
+    'cannot reach postgresql://ann:***@db/ward?password=***'
     """
     return _SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", text))

@@ -16,13 +16,14 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
+from overcoat.cli.commands import anonymize, apply, demo, pgen, risk, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
+from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
-from overcoat.words import hide
+from overcoat.words import without_passwords
 
 __all__ = ["main"]
 
@@ -58,7 +59,7 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, evaluate, compare, apply, pgen, demo):
+for command in (anonymize, verify, risk, evaluate, compare, apply, pgen, demo):
     cli.add_command(command)
 
 
@@ -83,13 +84,15 @@ def _run() -> int:
     start_over()
     try:
         status = cli.main(prog_name="overcoat", standalone_mode=False)
-        return status if isinstance(status, int) else 0
+        status = status if isinstance(status, int) else 0
+        end_log(status)
+        return status
     except click.ClickException as error:
         # An argument too many may be an address.
-        error.message = hide(error.message)  # type: ignore[misc]
+        error.message = without_passwords(error.message)  # type: ignore[misc]
         with suppress(OSError):
             error.show()
-        return _fail(2, "usage", hide(error.format_message()))
+        return _fail(2, "usage", without_passwords(error.format_message()))
     except CancelledError as error:
         say("overcoat: interrupted; nothing was written")
         return _fail(error.exit_code, error.kind, str(error))
@@ -117,11 +120,12 @@ def _run() -> int:
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
             "above. Nothing was written."
         )
-        return _fail(70, "bug", hide(f"a bug in Overcoat: {error!r}"))
+        return _fail(70, "bug", without_passwords(f"a bug in Overcoat: {error!r}"))
 
 
 def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:
-    """Return the exit status; with --json, say it there too."""
+    """Return the exit status; the log and, with --json, standard output have it, too."""
+    end_log(status, kind, message)
     if "--json" in sys.argv and not has_printed():
         from overcoat.report.json import error_to_json, failure_to_json
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from overcoat.context import Context
-from overcoat.words import hide
+from overcoat.words import without_passwords
 
 __all__ = ["run_context", "say"]
 
@@ -21,6 +21,7 @@ _WORDS = {
     "apply": "applying the mapping",
     "verify": "verifying",
     "measure": "measuring the loss",
+    "risk": "counting who is unique",
     "queries": "drawing queries",
     "evaluate": "measuring",
     "write": "writing and reading back",
@@ -35,7 +36,7 @@ def say(text: str) -> None:
     Whatever went wrong, and wherever: no password is told.
     """
     with suppress(OSError):
-        click.echo(hide(text), err=True)
+        click.echo(without_passwords(text), err=True)
 
 
 @contextmanager
@@ -44,7 +45,9 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
 
     The stage "done" takes the line away, so that something else can be shown.
     """
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
+    from overcoat.cli.log import is_verbose
+
+    if quiet or is_verbose() or sys.stderr is None or not sys.stderr.isatty():
         yield Context()
         return
     from rich.console import Console

@@ -595,7 +595,12 @@ def test_what_is_asked_on_a_thread_can_be_ended() -> None:
     from threading import Event
 
     answer, closed, told = Event(), Event(), []
-    asking = fetching.Fetching(interrupt=lambda: told.append("stop"), close=closed.set)
+
+    def interrupt() -> bool:
+        told.append("stop")
+        return False
+
+    asking = fetching.Fetching(interrupt=interrupt, close=closed.set)
 
     def tell() -> None:
         told.append("waiting")
@@ -612,7 +617,7 @@ def test_what_is_asked_on_a_thread_can_be_ended() -> None:
 
 
 def test_errors_come_back_from_the_thread() -> None:
-    asking = fetching.Fetching(interrupt=lambda: None, close=lambda: None)
+    asking = fetching.Fetching(interrupt=lambda: False, close=lambda: None)
 
     def fail() -> None:
         raise LookupError("there")

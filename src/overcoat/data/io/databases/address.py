@@ -9,7 +9,7 @@ from typing import Literal
 from urllib.parse import parse_qsl, quote, unquote
 
 from overcoat.errors import DataError
-from overcoat.words import hide
+from overcoat.words import without_passwords
 
 __all__ = ["Address", "Kind", "is_address", "parse_address", "parse_table", "shown"]
 
@@ -53,7 +53,7 @@ class Address:
         """Return what a driver says, without the password."""
         for secret in self.secrets:
             text = text.replace(secret, "***")
-        return hide(text)
+        return without_passwords(text)
 
 
 def is_address(source: object) -> bool:
@@ -78,7 +78,7 @@ def shown(source: str) -> str:
     try:
         return parse_address(source).name
     except DataError:
-        return hide(source)
+        return without_passwords(source)
 
 
 def parse_address(text: str) -> Address:
@@ -96,7 +96,7 @@ def parse_address(text: str) -> Address:
         raise DataError(
             f"no database is read by {scheme}://; there are sqlite:///FILE, duckdb:///FILE and "
             "postgresql://…; in Python, give a connection to any other",
-            hide(text),
+            without_passwords(text),
         )
     rest = text[found.end() :]
     if _KINDS[scheme] == "postgresql":
@@ -135,7 +135,7 @@ def _server(text: str, rest: str) -> Address:
     if not at and ":" in host and "@" in rest and not host.rpartition(":")[2].isdigit():
         raise DataError(
             "a / or ? in a password must be written %2F or %3F, so that it does not end there",
-            hide(text),
+            without_passwords(text),
         )
     place, _, options = tail.partition("?")
     said = parse_qsl(options)

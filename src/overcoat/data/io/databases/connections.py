@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.arrow import adbc_batches, columns_of, frame_of
@@ -98,9 +97,12 @@ class _Adbc(_Picking):
                 frame = frame.with_columns(frame.get_columns()[0].cast(pl.String))
             yield frame
 
-    def _interrupt(self) -> None:
-        with suppress(*self.errors):
+    def _interrupt(self) -> bool:
+        try:
             self._connection.adbc_cancel()
+        except self.errors:  # not all drivers know it
+            return False
+        return True
 
 
 class _DbApi(_Picking):

@@ -13,7 +13,7 @@ from overcoat.data.io.databases.address import Address
 from overcoat.data.io.databases.fetching import Fetching
 from overcoat.data.io.databases.sql import qualified, quoted
 from overcoat.errors import DataError, OvercoatError
-from overcoat.words import hide
+from overcoat.words import without_passwords
 
 if TYPE_CHECKING:
     import polars as pl
@@ -139,7 +139,7 @@ class Database:
 
     def hide(self, text: str) -> str:
         """Return a text without the password."""
-        return hide(text) if self._address is None else self._address.hide(text)
+        return without_passwords(text) if self._address is None else self._address.hide(text)
 
     # -- what each does its own way, on the thread that talks to the driver ---------------------
 
@@ -149,8 +149,9 @@ class Database:
     def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
         raise NotImplementedError
 
-    def _interrupt(self) -> None:
-        """Tell the driver to give up; not all can be told."""
+    def _interrupt(self) -> bool:
+        """Tell the driver to give up; say whether it can be told."""
+        return False
 
     def _close(self) -> None:
         """End the connection."""

@@ -60,8 +60,9 @@ class Duck(Target):
         for batch in self._reader(statement):
             yield frame_of(batch)
 
-    def _interrupt(self) -> None:
+    def _interrupt(self) -> bool:
         self._connection.interrupt()
+        return True
 
     def _close(self) -> None:
         if self._ours:

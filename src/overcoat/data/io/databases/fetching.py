@@ -17,7 +17,8 @@ __all__ = ["Fetching"]
 T = TypeVar("T")
 
 _PAUSE = 0.05  # seconds between two looks
-_GRACE = 0.1  # seconds a driver gets to end what it was told to end
+# Seconds a driver gets to end what it was told to end, and one that cannot be told.
+_GRACE, _NO_GRACE = 10.0, 0.1
 _AHEAD = 2  # batches fetched before they are asked for
 _END = object()
 
@@ -27,11 +28,11 @@ class Fetching:
 
     Parameters
     ----------
-    interrupt : tells the driver to give up what it is doing; may do nothing
+    interrupt : tells the driver to give up what it is doing; says whether it can be told
     close : ends the connection; called once nothing is under way any more
     threaded : without it the calling thread asks itself: some connections belong to one thread
 
-    >>> fetching = Fetching(interrupt=lambda: None, close=lambda: None)
+    >>> fetching = Fetching(interrupt=lambda: False, close=lambda: None)
     >>> list(fetching.ahead(lambda: iter([1, 2, 3]), tell=lambda: None))
     [1, 2, 3]
     >>> fetching.wait(lambda: "here", tell=lambda: None)
@@ -41,7 +42,7 @@ class Fetching:
 
     def __init__(
         self,
-        interrupt: Callable[[], None],
+        interrupt: Callable[[], bool],
         close: Callable[[], None],
         *,
         threaded: bool = True,
@@ -87,9 +88,9 @@ class Fetching:
             if thread.ident is None:  # the system gave none
                 self._is_busy = False
             else:
-                if not is_over:
-                    self._interrupt()
-                thread.join(_GRACE)
+                # It is waited for where that is short: its thread must not outlive the process.
+                heard = is_over or self._interrupt()
+                thread.join(_GRACE if heard else _NO_GRACE)
 
     def _work(self, ask: Callable[[], Iterator[T]], answers: Queue[Any], stop: Event) -> None:
         def put(answer: Any, error: BaseException | None = None) -> None:

@@ -29,5 +29,5 @@ def open_database(source: Any, tell: Tell = QUIET) -> tuple[Database, tuple[str,
         return take_connection(source), ()
     address = parse_address(source)
     # To connect may take long, and must be possible to end.
-    asking = Fetching(interrupt=lambda: None, close=lambda: None)
+    asking = Fetching(interrupt=lambda: False, close=lambda: None)
     return asking.wait(lambda: _OPEN[address.kind](address), tell), address.table

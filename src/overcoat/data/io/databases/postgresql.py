@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.address import Address
@@ -71,8 +72,10 @@ class Postgres(Target):
         for batch in adbc_batches(self._connection, statement, _BATCH):
             yield frame_of(batch)
 
-    def _interrupt(self) -> None:
-        self._connection.adbc_cancel()
+    def _interrupt(self) -> bool:
+        with suppress(*self.errors):  # nothing to cancel, or nobody to ask
+            self._connection.adbc_cancel()
+        return True
 
     def _close(self) -> None:
         if self._ours:

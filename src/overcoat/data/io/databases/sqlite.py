@@ -165,9 +165,10 @@ class Sqlite(_AnySqlite, Target):
         cursor.row_factory = None  # whatever the owner of the connection likes
         return cursor
 
-    def _interrupt(self) -> None:
+    def _interrupt(self) -> bool:
         if self._ours:
             self._connection.interrupt()
+        return self._ours
 
     def _close(self) -> None:
         if self._ours:

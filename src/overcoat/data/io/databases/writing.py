@@ -42,7 +42,7 @@ def open_target(address: Address, tell: Tell, path: Path | None = None) -> Targe
             check_duckdb(address.path, address.name)
         return write_duckdb(address, path or address.path)
 
-    return Fetching(interrupt=lambda: None, close=lambda: None).wait(connect, tell)
+    return Fetching(interrupt=lambda: False, close=lambda: None).wait(connect, tell)
 
 
 def prepare(target: Target, table: Sequence[str], *, replace: bool) -> tuple[str, ...]:
