@@ -124,12 +124,27 @@ def test_bad_input(bad: Bad, fast: bool, tmp_path: Path, monkeypatch: pytest.Mon
     assert list(map(str, caught.value.problems)) == messages
 
 
-def test_only_the_first_ten() -> None:
+def test_one_kind_of_problem_is_told_once() -> None:
     with pytest.raises(DataError) as caught:
-        read(io.BytesIO(b"\xff\n" * 50))
-    problems = list(map(str, caught.value.problems))
-    assert problems[9] == f"standard input:10: {UTF8}"
-    assert problems[10:] == ["standard input: there may be more; these are the first 10"]
+        read(io.BytesIO(b"id,item\n" + b"1,a,b\n2\n,c\n" * 50), **LONG)
+    assert len(caught.value.problems) == 150
+    assert str(caught.value.problems[3]) == "standard input:5: 3 fields where the header has 2"
+    assert str(caught.value).splitlines() == [
+        "standard input: 100 lines have not the 2 fields of the header: 3 fields (line 2), "
+        "1 fields (line 3), 3 fields (line 5), …",
+        "standard input: 50 lines have an empty id: line 4, line 7, line 10, …",
+    ]
+
+
+def test_only_the_first_thousand() -> None:
+    with pytest.raises(DataError) as caught:
+        read(io.BytesIO(b"id,item\n" + b"1,a,b\n" * 5000), **LONG)
+    assert len(caught.value.problems) == 1001
+    assert str(caught.value).splitlines() == [
+        "standard input: 1,000 lines have not the 2 fields of the header: 3 fields (line 2), "
+        "3 fields (line 3), 3 fields (line 4), …",
+        "standard input: there may be more; these are the first 1,000",
+    ]
 
 
 def test_a_quote_does_not_swallow_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:

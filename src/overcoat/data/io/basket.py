@@ -93,7 +93,7 @@ def _add_quoted(
         try:
             builder.add(map(builder.code, labels))
         except DataError as error:
-            problems.add(str(error), number)
+            problems.add(str(error), number, many="lines have no proper item", what=str(error))
 
 
 def basket_blocks(
@@ -112,7 +112,10 @@ def basket_blocks(
             if _WHITE_SPACE.search(label):
                 problems.add(
                     f"item {label!r} contains white space, which separates the items of this "
-                    "layout; write .csv or choose a separator"
+                    "layout; write .csv or choose a separator",
+                    many="items contain white space, which separates the items of this layout; "
+                    "write .csv or choose a separator",
+                    what=repr(label),
                 )
         problems.check()
     else:

@@ -21,6 +21,7 @@ TOLD = 1 << 10  # records that take a while where they have to be split one by o
 # A quote that never closes would make the rest of the file one record; no honest record is so long.
 _LONGEST_RECORD = 1 << 26
 
+_BROKEN_QUOTES = "lines have quotes that are not in order"
 NOT_UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
 
 
@@ -128,7 +129,7 @@ class Dialect:
                 fields = self.split(record)
             except _BrokenQuoteError as error:
                 inside = record.count("\n", 0, error.position)
-                problems.add(error.message, first_line + start + inside)
+                problems.add(error.message, first_line + start + inside, many=_BROKEN_QUOTES)
                 problems.check()
             yield first_line + start, fields
             start = stop

@@ -15,7 +15,7 @@ import numpy as np
 from overcoat.data.io.asked import Asked
 from overcoat.data.io.names import input_layout
 from overcoat.data.io.pairs import Pairs
-from overcoat.data.io.problems import Problems
+from overcoat.data.io.problems import NO_ID, NULL_ITEMS, Problems
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory, require_polars
 from overcoat.data.origin import Origin
@@ -118,7 +118,8 @@ def _read_pandas(frame: Any, layout: Layout, guess: bool, builder: TransactionsB
         labels: list[str | None] = []
         for row, (value, label) in enumerate(zip(_values(ids), _values(items), strict=True), 1):
             if value is None or value == "":
-                problems.add(f"row {row}: the id is missing")
+                missing = f"row {row}: the id is missing"
+                problems.add(missing, many=NO_ID, what=f"row {row}")
             labels.append(None if label is None else _label(label, row, problems))
         problems.check()
         pairs = Pairs(builder)
@@ -132,11 +133,13 @@ def _read_pandas(frame: Any, layout: Layout, guess: bool, builder: TransactionsB
     else:
         for row, values in enumerate(_values(_pandas_column(frame, layout.items)), 1):
             if isinstance(values, (str, bytes)) or not isinstance(values, Iterable | None):
-                problems.add(f"row {row}: {values!r} is not a list of items")
+                wrong = f"row {row}: {values!r} is not a list of items"
+                problems.add(wrong, many="rows are not lists of items", what=f"row {row}")
                 continue
             members = [_label(value, row, problems) for value in (() if values is None else values)]
             if "" in members:
-                problems.add(f"row {row}: a null or an empty string in the list")
+                empty = f"row {row}: a null or an empty string in the list"
+                problems.add(empty, many=NULL_ITEMS, what=f"row {row}")
                 continue
             builder.add(map(builder.code, members))
         problems.check()
@@ -183,7 +186,11 @@ def _label(value: Any, row: int, problems: Problems) -> str:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(value)
     if value is not None and value == value:  # noqa: PLR0124  NaN differs from itself
-        problems.add(f"row {row}: item {value!r} is not a string; cast it to string first")
+        problems.add(
+            f"row {row}: item {value!r} is not a string; cast it to string first",
+            many="items are not strings; cast them to strings first",
+            what=f"{value!r} in row {row}",
+        )
         return "?"  # never seen: the problem is raised before anything is built
     return ""
 

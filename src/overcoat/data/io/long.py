@@ -88,10 +88,12 @@ class _Table:
             if len(fields) != self._n_columns:
                 if fields != [""]:  # a blank line says nothing, so nothing is lost with it
                     self._problems.add(
-                        f"{len(fields)} fields where the header has {self._n_columns}", line
+                        *(f"{len(fields)} fields where the header has {self._n_columns}", line),
+                        many=f"lines have not the {self._n_columns} fields of the header",
+                        what=f"{len(fields)} fields",
                     )
             elif not fields[self._id]:
-                self._problems.add("the id is empty", line)
+                self._problems.add("the id is empty", line, many="lines have an empty id")
             else:
                 ids.append(fields[self._id])
                 items.append(fields[self._item])

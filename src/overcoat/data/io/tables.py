@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
-from overcoat.data.io.problems import Problems
+from overcoat.data.io.problems import NO_ID, NULL_ITEMS, Problems
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
@@ -107,7 +107,8 @@ def add_pairs(
     elif ids.dtype == pl.String:
         missing |= (ids == "").fill_null(False)
     for row in missing.arg_true():
-        problems.add(f"row {first_row + row}: the id is missing")
+        where = f"row {first_row + row}"
+        problems.add(f"{where}: the id is missing", many=NO_ID, what=where)
     pairs.add_columns(ids, encode(frame[layout.item].cast(pl.String), pairs.encode_items))
 
 
@@ -126,7 +127,8 @@ def add_lists(
     labels = lists.filter(pl.Series(lengths > 0)).explode()  # an empty list would give a null
     missing = labels.is_null() | (labels == "").fill_null(False)
     for row in np.unique(np.repeat(np.arange(len(lists)), lengths)[missing.to_numpy()]).tolist():
-        problems.add(f"row {first_row + row}: a null or an empty string in the list")
+        where = f"row {first_row + row}"
+        problems.add(f"{where}: a null or an empty string in the list", many=NULL_ITEMS, what=where)
     problems.check()
 
     def codes_of(distinct: list[str]) -> NDArray[np.int64]:

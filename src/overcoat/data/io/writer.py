@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +21,7 @@ from overcoat.data.io.parquet import write_parquet
 from overcoat.data.io.source import BOM, PARQUET_MAGIC
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, Problem
+from overcoat.errors import DataError
 
 __all__ = ["write"]
 
@@ -93,9 +94,7 @@ def write(
             _write_blocks(stream, blocks(transactions, parts, layout), tell)
     except DataError as error:
         name = None if path is None else str(path)
-        raise DataError(
-            Problem(p.message, p.file or name, p.line) for p in error.problems
-        ) from None
+        raise DataError(replace(p, file=p.file or name) for p in error.problems) from None
     except BrokenPipeError:
         raise  # nobody reads standard output any more; that is no error in the data
     except OSError as error:
