@@ -10,6 +10,7 @@ import pytest
 from cli.command import Content, Desk, words
 
 LONG = "patient,code\n1,038\n1,401\n2,038\n2,401\n3,038\n"
+MIXED = "äöü\n".encode()  # then bytes of Latin-1 are strays
 TREE = "".join(f"{leaf};x;*\n" for leaf in "abcd") + "e;y;*\nf;y;*\n"
 
 
@@ -51,10 +52,10 @@ COLUMNS = "--id patient --item code"
 
 DATA_FILES = [
     Bad("no data file", anonymize("", data="no.dat"), ("no.dat: no such file",)),
-    Bad("a directory", anonymize("", data="sub"), ("sub: is a directory",), {"sub/x": ""}),
+    Bad("a directory", anonymize("", data="sub"), ("sub: no data file",), {"sub/x": ""}),
     with_data("empty.dat", "", "empty.dat:1: the file is empty"),
-    with_data("latin.dat", b"a b\ncaf\xe9 b\nna\xefve\n", "latin.dat:2: not UTF-8", "latin.dat:3:"),
-    with_data("latin.csv", b"a,b\ncaf\xe9,b\n", "latin.csv:2: not UTF-8"),
+    with_data("mixed.dat", MIXED + b"caf\xe9 b\nna\xefve\n", "mixed.dat:2: not UTF-8", "dat:3:"),
+    with_data("mixed.csv", MIXED + b"caf\xe9,b\n", "mixed.csv:2: not UTF-8"),
     with_data("quote.csv", 'a,b\n"c,d\n', "quote.csv:2:"),
     with_data("ragged.csv", LONG + "4\n5,1,2\n", "ragged.csv:7:", "ragged.csv:8:", more=COLUMNS),
     with_data("header.csv", "patient,code\n", "header.csv: the file holds no", more=COLUMNS),
@@ -87,7 +88,7 @@ SETS = [
     with_file("--utility", "u.json", '{"x": ["a"],\n "x": ["b"]}', "u.json:2: the name 'x'"),
     with_file("--privacy", "p.txt", "a\nname:\n", "p.txt:2: set 'name' is empty", km=""),
     with_file("--privacy", "p.txt", "# nothing\n\n", "p.txt:1: the file names no set", km=""),
-    with_file("--privacy", "p.txt", b"a\n\xff\n", "p.txt:2: not UTF-8", km=""),
+    with_file("--privacy", "p.txt", MIXED + b"a\n\xff\n", "p.txt:3: not UTF-8", km=""),
     with_file("--privacy", "p.json", '[["a"],\n["a" "b"]]', "p.json:2: not JSON", km=""),
     with_file("--privacy", "p.json", "[]", "p.json:1: the file names no set", km=""),
     with_file("--privacy", "p.json", "7", "p.json:1: expected a list of lists", km=""),
@@ -233,7 +234,7 @@ TOML = [
     toml("syntax", "k = 2\nkm = \n", "p.toml:2: not TOML"),
     toml("monstrous number", f"k = {'1' * 5000}\n", "p.toml", "not TOML"),
     toml("monstrous nesting", f"k = {'[' * 100_000}\n", "p.toml", "not TOML"),
-    toml("not UTF-8", b"k = 2\n# \xff\n", "p.toml:2: not UTF-8"),
+    toml("mixed", b"k = 2\n# \xff\n# " + MIXED, "p.toml:2: not UTF-8"),
     toml(
         "keys and types, all at once",
         'k = 2\nkmm = 2\npgen = "yes"\n[utility]\nx = ["a"]\nk = 5\n',

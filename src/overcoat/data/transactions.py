@@ -384,12 +384,7 @@ class TransactionsBuilder:
             check_counts(counts, len(offsets) - 1)
         self._add_batch(offsets, codes, counts, stage)
 
-    def build(
-        self,
-        *,
-        origin: Origin = NOWHERE,
-        stage: Stage = QUIET,
-    ) -> Transactions:
+    def build(self, *, origin: Origin = NOWHERE, stage: Stage = QUIET) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out.
 
         `stage` is told how far this has got, and may end it; its threads share the work.

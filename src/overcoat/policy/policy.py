@@ -444,17 +444,11 @@ def _penalties(penalties: Penalties | None, data: Transactions, lint: Lint) -> N
         code = data.vocabulary.get(item)
         value = look_up(item)
         if not isinstance(value, (Real, np.number)) or not 0 <= float(value) < math.inf:
-            lint.error(
-                f"the penalty of {item!r} must be a number of at least 0, not {value!r}",
-                many="penalties must be numbers of at least 0",
-                what=f"{value!r} of {item!r}",
-            )
+            wrong = f"the penalty of {item!r} must be a number of at least 0, not {value!r}"
+            lint.error(wrong, many="penalties are no numbers of at least 0", what=repr(item))
         elif code is not None:
             values[code] = value
         else:
-            lint.note(
-                f"the penalty of {item!r} is for an item that does not occur in the data",
-                many="penalties are for items that do not occur in the data",
-                what=repr(item),
-            )
+            unknown = f"the penalty of {item!r} is for an item that does not occur in the data"
+            lint.note(unknown, many="penalties are for items that do not occur", what=repr(item))
     return values

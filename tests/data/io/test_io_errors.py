@@ -12,7 +12,8 @@ from overcoat.data.io import delimited, long, read
 from overcoat.errors import DataError
 from platforms import needs_user
 
-UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
+UTF8 = "not UTF-8, as the rest of the file is; save it in one encoding, or name it (--encoding)"
+SOUND = "äöü".encode()
 LONG: dict[str, Any] = {"id": "id", "item": "item"}
 TRUNCATED = "x.dat.gz: the gzip file is truncated; copy it again"
 UNCLOSED = "a quote opens here and never closes"
@@ -25,15 +26,14 @@ BAD: list[Bad] = [
     ("x.dat", b"items\n", {"header": True}, ["x.dat: the file holds no transactions"]),
     ("x.csv", b"id,item\n", LONG, ["x.csv: the file holds no transactions"]),
     # encoding: every bad line, not only the first
-    ("x.dat", b"a\n\xe9\nb\n\xe9 c\n", {}, [f"x.dat:2: {UTF8}", f"x.dat:4: {UTF8}"]),
-    ("x.csv", b"a\n\xe9\nb\n\xe9,c\n", {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
-    ("x.csv", b"id,item\n1,\xe9\n", LONG, [f"x.csv:2: {UTF8}"]),
-    ("x.csv", b"id,item,\xe9\n", LONG, [f"x.csv:1: {UTF8}"]),
+    ("x.dat", SOUND + b"\n\xe9\nb\n\xe9 c\n", {}, [f"x.dat:2: {UTF8}", f"x.dat:4: {UTF8}"]),
+    ("x.csv", SOUND + b"\n\xe9\nb\n\xe9,c\n", {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
+    ("x.csv", SOUND + b'\n"\xe9"\nb\n\xe9,c\n', {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
     (
-        "x.dat",
-        "a b\n".encode("utf-16"),
-        {},
-        ["x.dat: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)"],
+        "x.csv",
+        b"id,item,%b\n1,\xe9,a\n2,b,\xe9\n\xe9,b,c\n" % SOUND,
+        LONG,
+        [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"],
     ),
     (
         "x.csv",
@@ -46,9 +46,9 @@ BAD: list[Bad] = [
     ("x.csv", b'"a\nb","c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),
     (
         "x.csv",
-        b'5" disk\n',
+        b'"a"\n5" disk\n',
         {},
-        ["x.csv:1: a quote inside an item; put the item in quotes and write the inner quote twice"],
+        ["x.csv:2: a quote inside an item; put the item in quotes and write the inner quote twice"],
     ),
     (
         "x.csv",
@@ -67,7 +67,12 @@ BAD: list[Bad] = [
     ),
     ("x.csv", b'id,item\n1,"a\nb"\n,c\n', LONG, ["x.csv:4: the id is empty"]),
     # columns
-    ("x.csv", b"a,b\n1,2\n", LONG, ["x.csv:1: no column 'id'; the columns are 'a', 'b'"]),
+    (
+        "x.csv",
+        b"a,b\n1,2\n",
+        LONG,
+        ["x.csv:1: no column 'id', no column 'item'; the columns are 'a', 'b'"],
+    ),
     (
         "x.csv",
         b"id,item,item\n1,2,3\n",
@@ -161,10 +166,12 @@ def test_missing_file_and_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(DataError, match=r"^x.dat: no such file$"):
         read("x.dat")
     Path("folder").mkdir()
-    with pytest.raises(DataError, match=r"^folder: is a directory, not a file$"):
+    with pytest.raises(DataError, match=r"^folder: no data file \(.csv, .dat, .* in this folder$"):
         read("folder")
-    with pytest.raises(DataError, match=r"^folder: is a directory, not a file$"):
+    with pytest.raises(DataError, match=r"^folder: no data file"):
         read(Path("folder"), **LONG)
+    with pytest.raises(DataError, match=r"^\.: is a directory, not a file$"):
+        read("")  # as where a variable is not set
 
 
 @needs_user
