@@ -32,7 +32,8 @@ _GROUPS = {
     "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),
-        *("InfeasibleError", "VerificationError", "CancelledError", "Problem"),
+        *("UnknownItemsError", "InfeasibleError", "VerificationError", "CancelledError"),
+        "Problem",
     ),
 }
 

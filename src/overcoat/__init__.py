@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         OvercoatError,
         PolicyError,
         Problem,
+        UnknownItemsError,
         VerificationError,
     )
     from overcoat.evaluation import Evaluation, Measure, evaluate
@@ -93,6 +94,7 @@ __all__ = [
     "Step",
     "TraceStep",
     "Transactions",
+    "UnknownItemsError",
     "Utility",
     "Verdict",
     "VerificationError",
@@ -144,6 +146,7 @@ _HOMES = {
         "OvercoatError",
         "PolicyError",
         "Problem",
+        "UnknownItemsError",
         "VerificationError",
     ),
     "evaluation": (

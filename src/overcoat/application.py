@@ -27,7 +27,7 @@ from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import Policy
-from overcoat.release.given import take_release
+from overcoat.release.given import pair_notes, take_release
 from overcoat.release.result import Result
 from overcoat.release.sinks import sink_for
 from overcoat.release.walk import find_release, make_release
@@ -235,10 +235,7 @@ def verify(
         bound = statement.policy.bind(original, known=known, stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
-    notes = bound.notes
-    if known.release is not None and known.release != copy.content_digest:
-        notes = (*notes, Problem("was written with another release than this one", mapping))
-    return Checked(verdict, bound.k, notes)
+    return Checked(verdict, bound.k, (*bound.notes, *pair_notes(original, copy, known)))
 
 
 def evaluate(
@@ -264,12 +261,12 @@ def evaluate(
     with context.stage("read") as stage:
         original = data.read(stage)
         copy = take_release(released, original, to, stage=stage)
-    with context.stage("queries"):
+    with context.stage("queries") as stage:
         workloads = questions.read(original, data.set_sep, policy.known.union(known))
         if questions.draws:
             among = known.generalized if questions.among == "generalized" else None
             sizes, drawn = questions.sizes, (questions.number, questions.seed)
-            workloads += draw_workloads(original, sizes, *drawn, among, questions.by)
+            workloads += draw_workloads(original, sizes, *drawn, among, questions.by, stage=stage)
     evaluation = measure(
         *(original, copy, known), policy=policy, workloads=workloads, context=context, **options
     )

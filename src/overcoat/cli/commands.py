@@ -14,8 +14,8 @@ from overcoat.cli.options import (
     layout_option,
     output_options,
     policy_options,
-    quiet_option,
     state,
+    talk_options,
 )
 from overcoat.cli.output import (
     check_standard_output,
@@ -38,7 +38,7 @@ __all__ = ["anonymize", "apply", "demo", "pgen", "verify"]
 @output_options
 @data_options
 @json_option
-@quiet_option
+@talk_options
 def anonymize(**options: Any) -> None:
     """Find a mapping that meets the policy, verify it, and write the released data.
 
@@ -61,7 +61,7 @@ def anonymize(**options: Any) -> None:
 @output_options
 @data_options
 @json_option
-@quiet_option
+@talk_options
 def apply(**options: Any) -> None:
     """Publish new data of the same domain under a mapping found earlier, if the policy holds.
 
@@ -120,7 +120,7 @@ def _make_release(
 @policy_options
 @layout_option
 @json_option
-@quiet_option
+@talk_options
 def verify(
     data: Input,
     released: str,
@@ -170,7 +170,7 @@ def verify(
 )
 @data_options
 @json_option
-@quiet_option
+@talk_options
 def pgen(data: Input, k: int, output: str, as_json: bool, quiet: bool) -> None:
     """Write the itemsets that protect every part of every transaction.
 

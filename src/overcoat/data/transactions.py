@@ -260,9 +260,8 @@ class Transactions:
             ends, recoded, self.counts, overwrite=True, stage=stage
         )
         positions = None if self.positions is None else became[self.positions]
-        return Transactions._of_canonical(
-            vocabulary, offsets, rows, counts, positions, Origin(self.layout)
-        )
+        origin = Origin(self.layout)
+        return Transactions._of_canonical(vocabulary, offsets, rows, counts, positions, origin)
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], int]]:
         labels = self.vocabulary.labels
