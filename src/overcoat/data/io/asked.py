@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -73,8 +72,8 @@ class Asked:
             check_count("pad", self.pad)
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError:
+                b"".decode(self.encoding)
+            except (LookupError, ValueError):  # unknown, or not one of texts
                 raise DataError(
                     f"there is no encoding {self.encoding!r}; usual ones are utf-8, utf-16, "
                     "windows-1252 and latin-1"
