@@ -143,6 +143,7 @@ BAD: list[tuple[bytes, dict[str, Any], str]] = [
     (b"a\n", {"encoding": "klingon"}, "there is no encoding 'klingon'; usual ones are utf-8,"),
     (b"a\n", {"encoding": "rot13"}, "there is no encoding 'rot13'"),
     (b"a\n", {"encoding": "hex"}, "there is no encoding 'hex'"),
+    (b"a\n", {"encoding": "locale"}, "there is no encoding 'locale'"),
     (b"a\n", {"encoding": ""}, "there is no encoding ''"),
     (b"a\n", {"encoding": "a\0b"}, "there is no encoding"),
     (b"PAR1\x15", {"encoding": "utf-8"}, "x.dat: --encoding is for texts; this is Parquet"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from io import BytesIO, TextIOWrapper
 
 from overcoat.checks import check_count
 from overcoat.data.io.names import check_format, check_sep
@@ -72,7 +74,8 @@ class Asked:
             check_count("pad", self.pad)
         if self.encoding is not None:
             try:
-                b"".decode(self.encoding)
+                codecs.lookup(self.encoding)
+                TextIOWrapper(BytesIO(), self.encoding).close()
             except (LookupError, ValueError):  # unknown, or not one of texts
                 raise DataError(
                     f"there is no encoding {self.encoding!r}; usual ones are utf-8, utf-16, "
