@@ -7,7 +7,6 @@ parses what people say and renders what comes back; it composes nothing itself.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Abstract
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
-from overcoat.data.io import Asked, Staging, pack, read_source, send
+from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
 from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InputError, PolicyError, Problem
@@ -67,11 +66,8 @@ __all__ = [
 class Input:
     """Data as a user names them: a file, and how it is to be read."""
 
-    source: str
+    source: str = field(repr=False)  # an address may hold a password
     asked: Asked = field(default_factory=Asked)
-
-    def __repr__(self) -> str:
-        return f"Input({self.name!r}, {self.asked!r})"
 
     @property
     def name(self) -> str:
@@ -132,14 +128,11 @@ class Statement:
 class Outputs:
     """Where a release goes, and what goes with it."""
 
-    released: str
+    released: str = field(repr=False)  # an address may hold a password
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
     replace: bool = False
-
-    def __repr__(self) -> str:
-        return f"Outputs({shown(self.released)!r}, {self.mapping!r})"
 
 
 @dataclass(frozen=True)
@@ -167,17 +160,14 @@ class Questions:
 
 def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Find out before the work, not after it, that an output cannot be written."""
-    there = [os.stat(path) for path in inputs if path is not None and os.path.exists(path)]
+    given = [path for path in inputs if path is not None]
     with Staging() as staging:  # leaves nothing behind
         for output in outputs:
             if output is None or output == "-":
                 continue
             if is_address(output):
                 raise DataError("only released data go to a table; name a file", shown(output))
-            target = os.path.realpath(output)  # where it will be written
-            if os.path.exists(target) and any(
-                os.path.samestat(os.stat(target), other) for other in there
-            ):
+            if any(reads(path, output) for path in given):
                 raise DataError("is an input; name another file for the output", output)
             staging.stage(output)
 
@@ -203,10 +193,7 @@ def anonymize(
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
     sink = sink_for(outputs.released, replace=outputs.replace)
-    files = (
-        [outputs.mapping] if is_address(outputs.released) else [outputs.released, outputs.mapping]
-    )
-    check_outputs([data.source, use, *policy.files], files)
+    check_outputs([data.source, use, *policy.files], [*sink.files, outputs.mapping])
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:

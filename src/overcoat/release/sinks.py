@@ -32,10 +32,12 @@ class Sink:
     ----------
     name : for messages and reports
     staged : the file that was staged, where there is one
+    files : those it is going to write, by their names
     commits : whether `commit` does anything: files and it are then one
     """
 
     name: str
+    files: tuple[str, ...] = ()
     staged: Path | None = None
     commits: bool = False
 
@@ -119,6 +121,7 @@ class FileSink(_Bytes):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = self.path = os.fspath(path)
+        self.files = (self.path,)
 
     def _target(self, staging: Staging) -> Path:
         self.staged = staging.stage(self.path)

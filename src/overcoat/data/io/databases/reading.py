@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from overcoat.context import QUIET, Stage
 from overcoat.data.io.asked import Asked
+from overcoat.data.io.columns import (
+    listed_columns,
+    look_alikes,
+    settle_columns,
+    wanted_columns,
+)
 from overcoat.data.io.databases.address import Address, parse_address, shown
 from overcoat.data.io.databases.database import Column, Database, MixedIdsError
 from overcoat.data.io.databases.opening import open_database
@@ -21,16 +27,11 @@ from overcoat.data.memory import require_memory, require_polars
 from overcoat.data.origin import Origin
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
-from overcoat.words import listed
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["gather", "read_back", "read_database", "read_table", "refuse_options", "table_layout"]
 
 _ROW = 24  # bytes that a row takes until all are read and gathered; measured
 _LOOKED = 1 << 22  # rows between two looks at the memory
-_TEXT = {"sep", "encoding", "header"}
 
 
 def read_database(
@@ -44,13 +45,17 @@ def read_database(
     with database:
         query = _query(database, table, asked)
         columns = database.columns(query, stage)
-        layout, items = _layout(columns, asked, database.name)
+        layout = _layout(columns, asked, database.name)
         what = f"table {'.'.join(table)}" if table else "a query"
         held = f"lists in {layout.items}"
         if layout.format == "long":
-            held = f"transactions by {layout.id}, items in {', '.join(items)}"
-        origin = Origin(layout, read_as=f"{what} ({database.title}), {held}")
-        return gather(database, query, columns, origin, items, keep_order=keep_order, stage=stage)
+            held = f"transactions by {layout.id}, items in {', '.join(wanted_columns(layout)[1:])}"
+        origin = Origin(
+            layout,
+            read_as=f"{what} ({database.title}), {held}",
+            notes=tuple(look_alikes(layout, [column.name for column in columns])),
+        )
+        return gather(database, query, columns, origin, keep_order=keep_order, stage=stage)
 
 
 def table_layout(like: Layout | None, to: str | None, address: Address) -> Layout:
@@ -74,7 +79,7 @@ def read_table(
 ) -> Transactions:
     """Read a released table; its columns are called as in the original."""
     layout = table_layout(like, to, parse_address(source))
-    asked = Asked(id=layout.id, item=layout.item)
+    asked = Asked(id=layout.id, item=[layout.item])  # one column, whatever its name holds
     if layout.format == "list":
         asked = Asked(items=layout.items)
     return read_database(source, asked, stage=stage)
@@ -93,10 +98,7 @@ def read_back(
     if keep_order and layout.format == "long":
         query += f" ORDER BY {quoted(layout.id)}"  # tables have no order, but running numbers do
     columns = database.columns(query, stage)
-    items = [layout.item] if layout.format == "long" else []
-    return gather(
-        database, query, columns, Origin(layout), items, keep_order=keep_order, stage=stage
-    )
+    return gather(database, query, columns, Origin(layout), keep_order=keep_order, stage=stage)
 
 
 def refuse_options(asked: Asked, fitting: set[str], what: str, name: str | None) -> None:
@@ -135,62 +137,43 @@ def _query(database: Database, table: Sequence[str], asked: Asked) -> str:
         raise DataError(error.problems[0].message, database.name) from None
 
 
-def _layout(columns: Sequence[Column], asked: Asked, name: str) -> tuple[Layout, tuple[str, ...]]:
-    """Return how the rows are laid out, and the columns of items; refuse what cannot be that."""
+def _layout(columns: Sequence[Column], asked: Asked, name: str) -> Layout:
+    """Return how the rows are laid out; refuse columns that cannot be what they are said to be."""
     known = [column.name for column in columns]
     lists = [column.name for column in columns if column.holds == "list"]
-    if asked.id is None and asked.item is None and asked.items is None and len(lists) != 1:
+    if asked.id is None and asked.items is None and (asked.item is not None or len(lists) != 1):
         raise DataError(
             "say which columns hold the transactions: id and item (--id, --item), one pair a row; "
-            f"the columns are {listed(list(map(repr, known)))}",
+            f"the columns are {listed_columns(known)}",
             name,
         )
     parsed = input_layout(None, asked, parquet=True)
-    layout = Layout(parsed.format, id=parsed.id, item=parsed.item, items=parsed.items)
-    if layout.format == "list":
-        layout = replace(layout, items=asked.items if isinstance(asked.items, str) else lists[0])
-        _find([layout.items], columns, {"list", "null"}, "lists", name)
-        return layout, ()
-    items = _items(asked.item, known)
-    _find([layout.id], columns, None, "ids", name)
-    _find(items, columns, {"text", "integer", "null", "unknown"}, "items", name)
-    return replace(layout, item=items[0] if len(items) == 1 else "item"), items
+    layout = replace(parsed, parquet=False)
+    if layout.format == "list" and asked.items is None:
+        layout = replace(layout, items=lists[0])
+    layout = settle_columns(layout, known, name)
+    wanted = wanted_columns(layout)
+    if layout.format == "long":
+        _check(wanted[1:], columns, {"text", "integer", "null", "unknown"}, name)
+    else:
+        _check(wanted, columns, {"list", "null"}, name)
+    return layout
 
 
-def _items(item: str | Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns of items: several where a wide table is asked for."""
-    if item is None:
-        return ("item",)
-    if not isinstance(item, str):
-        return tuple(item)
-    if item in known:
-        return (item,)
-    return tuple(one.strip() for one in item.split(","))
-
-
-def _find(
-    names: Sequence[str], columns: Sequence[Column], fit: set[str] | None, what: str, file: str
-) -> None:
+def _check(names: Sequence[str], columns: Sequence[Column], fit: set[str], file: str) -> None:
+    """Refuse columns of items, or of lists of items, that hold something else."""
     problems = Problems(file)
-    known = [column.name for column in columns]
-    for name in names:
-        if known.count(name) != 1:
-            why = "more than one column" if name in known else "no column"
-            cure = "; name them apart with AS" if name in known else ""
-            listing = ", ".join(map(repr, known)) or "none"
-            problems.add(f"{why} {name!r}; the columns are {listing}{cure}")
-            continue
-        column = columns[known.index(name)]
-        if fit is not None and column.holds not in fit:
-            cure = f": write CAST({name} AS VARCHAR) AS {name} in a query, and see that the codes "
-            cure += "are as they should be (250.0 is not 250.00)"
-            if what == "lists":
-                cure = ""
-            problems.add(f"column {name!r} holds {column.told}, not {_WANTED[what]}{cure}")
+    for column in columns:
+        if column.name in names and column.holds not in fit:
+            held, wanted = f"column {column.name!r} holds {column.told}", "lists of text"
+            if "list" not in fit:
+                cure = f"CAST({column.name} AS VARCHAR) AS {column.name}"
+                wanted = (
+                    f"text or whole numbers: write {cure} in a query, and see that the codes are "
+                    "as they should be (250.0 is not 250.00)"
+                )
+            problems.add(f"{held}, not {wanted}")
     problems.check()
-
-
-_WANTED = {"items": "text or whole numbers", "lists": "lists of text"}
 
 
 def gather(
@@ -198,19 +181,18 @@ def gather(
     query: str,
     columns: Sequence[Column],
     origin: Origin,
-    items: Sequence[str],
     *,
     keep_order: bool = False,
     stage: Stage = QUIET,
 ) -> Transactions:
-    """Read the rows of a query into transactions; `items` are the columns of the items."""
+    """Read the rows of a query into transactions."""
     layout = origin.layout
     assert layout is not None
     for text_ids in (False, True):
         builder = TransactionsBuilder(keep_order=keep_order)
         try:
             n_rows = _add_rows(
-                database, query, columns, layout, items, builder, text_ids=text_ids, stage=stage
+                database, query, columns, layout, builder, text_ids=text_ids, stage=stage
             )
         except MixedIdsError:
             continue
@@ -225,7 +207,6 @@ def _add_rows(
     query: str,
     columns: Sequence[Column],
     layout: Layout,
-    items: Sequence[str],
     builder: TransactionsBuilder,
     *,
     text_ids: bool,
@@ -235,7 +216,7 @@ def _add_rows(
 
     problems = Problems(database.name)
     pairs = Pairs(builder)
-    names = [layout.items] if layout.format == "list" else [layout.id, *items]
+    names = wanted_columns(layout)
     n_rows = looked = 0
 
     def tell() -> None:
@@ -247,9 +228,8 @@ def _add_rows(
             tell()
             if layout.format == "list":
                 add_lists(builder, frame[layout.items], problems, n_rows + 1)
-            for item in items:
-                part: pl.DataFrame = frame.select(layout.id, item)
-                add_pairs(pairs, part, replace(layout, item=item), problems, n_rows + 1)
+            else:
+                add_pairs(pairs, frame, layout, problems, n_rows + 1)
             n_rows += len(frame)
             if n_rows - looked >= _LOOKED:
                 looked = n_rows
