@@ -208,7 +208,7 @@ def test_what_reads_back_wrong_is_not_published(
         insert(self, table, frame[:-1])
 
     monkeypatch.setattr(kind, "insert", lose_one)
-    with pytest.raises(oc.VerificationError, match="do not read back"):
+    with pytest.raises(oc.VerificationError, match="does not read back"):
         released().write(f"{store.url}#released", mapping=tmp_path / "map.json")
     assert store.tables() == []
     assert files(tmp_path) == []

@@ -73,7 +73,7 @@ def _check_copy(copy: Transactions, released: Transactions, keep_order: bool) ->
     """Compare what was read back: it must be exactly what was verified."""
     same_order = not keep_order or (copy.positions == released.positions).all()  # type: ignore[union-attr]
     if copy != released or not same_order:
-        raise VerificationError("the released data do not read back as what was verified")
+        raise VerificationError("the release does not read back as what was verified")
 
 
 def _check_target(result: Result, path: str, staged: Path) -> None:
