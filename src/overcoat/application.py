@@ -28,6 +28,7 @@ from overcoat.exposure.risk import Attack, Risk
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
+from overcoat.policy.omop import settle_omop
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import BoundAllItemsets
@@ -69,11 +70,6 @@ class Input:
     source: str = field(repr=False)  # an address may hold a password
     asked: Asked = field(default_factory=Asked)
 
-    @property
-    def name(self) -> str:
-        """What the source is called, without a password."""
-        return shown(self.source)
-
     def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
         return read_source(self.source, self.asked, keep_order=keep_order, stage=stage)
@@ -99,6 +95,7 @@ class Statement:
         *,
         sep: str | None = "",
         privacy: bool = True,
+        data: Input | None = None,
     ) -> Statement:
         """Join a policy file and settings; the settings win.
 
@@ -108,13 +105,15 @@ class Statement:
         file : the policy file
         sep : how set files split items; "" as in the data
         privacy : whether the policy has to protect something; measures do without
+        data : what it is about, of which a hierarchy and utility sets may come
         """
         stated = {} if file is None else read_settings(file)
         stated |= {key: value for key, value in settings.items() if value is not None}
         method = stated.pop("algorithm", None)
+        stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy, method)
+        return cls(policy.with_problems(problems), method)
 
     def bind_method(self) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy."""
@@ -405,7 +404,7 @@ def compare(
                 folder.rmdir()
         raise
     context.start("write")
-    title = f"Comparison on {Path(data.name).name}"
+    title = f"Comparison on {Path(shown(data.source)).name}"
     written = found.write(folder, title=title, report=lambda files: report(found, files))
     notes = [note for run in found.runs for note in run.policy.notes]
     notes += [note for workload in own.values() for note in workload.notes]
