@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations, compress
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -188,7 +188,8 @@ def keep_most(
 
     >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import AllItemsets
-    >>> data = Transactions.of([{"a", "c"}, {"a"}, {"a"}, {"a"}, {"c"}, {"c"}, {"d"}, {"d"}])
+    >>> rows = [{"a", "c"}, {"a", "d"}, {"a"}, {"a"}, {"c"}, {"c"}, {"d"}, {"d"}]
+    >>> data = Transactions.of(rows)
     >>> keep_most(data, Policy(2, AllItemsets(2), {"x": ["a"], "y": ["c"]}).bind(data))
     ([0], [1])
     """
@@ -197,19 +198,21 @@ def keep_most(
     weight = clashes.people
     edges = [one.blocks for one in clashes.found if rest not in one.blocks]
     kept = set(largest_without(rest, edges, weight, stage=stage))
-    while True:
-        stage()
-        block_of = np.where(
-            np.isin(policy.utility.block_of, sorted(kept)), policy.utility.block_of, rest
-        )
-        merged = _Merged(data, policy, block_of.astype(np.int32), stage)
-        left = [one.blocks for one in merged.clashes(clashes.names).found]
-        if not left or not kept:
-            break
+
+    def clashes_of(some: set[int]) -> list[Blocks]:
+        stays = np.isin(policy.utility.block_of, sorted(some))
+        block_of = np.where(stays, policy.utility.block_of, rest).astype(np.int32)
+        merged = _Merged(data, policy, block_of, stage)
+        return [one.blocks for one in merged.clashes(clashes.names).found]
+
+    # What was given up has changed the rest, which may clash now.
+    while kept and (left := clashes_of(kept)):
         for blocks in left:
-            among = sorted(blocks & kept) or sorted(kept)
-            if not blocks & kept and blocks != {rest}:
-                continue  # one of them went already
-            kept.discard(min(among, key=lambda block: (weight[block], block)))
-    keep = sorted(kept)
-    return keep, list(compress(range(rest), (block not in kept for block in range(rest))))
+            among = blocks & kept or (kept if blocks == {rest} else set())
+            if among:  # else one of them went already
+                kept.discard(min(among, key=lambda block: (weight[block], block)))
+    # Whoever went for another's sake may be able to come back.
+    for block in sorted(set(range(rest)) - kept, key=lambda block: (-weight[block], block)):
+        if not any(edge <= kept | {block} for edge in edges) and not clashes_of(kept | {block}):
+            kept.add(block)
+    return sorted(kept), sorted(set(range(rest)) - kept)
