@@ -5,7 +5,7 @@ Needs polars, so it is imported where a table has been seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from overcoat.data.io.columns import listed_columns, settle_columns, wanted_columns
 from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
-from overcoat.data.io.problems import Problems
+from overcoat.data.io.problems import NO_ID, NULL_ITEMS, Problems
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
@@ -26,10 +27,13 @@ __all__ = [
     "check_types",
     "encode",
     "frame_of",
+    "frames_of",
     "only_list_column",
 ]
 
 Schema = Mapping[str, pl.DataType]
+
+_LISTS = 1 << 14  # made at once: they take much memory on the way
 
 
 def only_list_column(schema: Schema, file: str | None = None) -> str:
@@ -44,39 +48,38 @@ def only_list_column(schema: Schema, file: str | None = None) -> str:
         return found[0]
     raise DataError(
         "say which columns hold the transactions: id and item (one pair a row), or items "
-        f"(lists); the columns are {_listed(schema)}",
+        f"(lists); the columns are {listed_columns(list(schema))}",
         file,
     )
 
 
-def check_types(schema: Schema, layout: Layout, file: str | None = None) -> None:
-    """Raise unless the columns that `layout` names are there and can be what it says."""
-    names = [layout.id, layout.item] if layout.format == "long" else [layout.items]
-    problems = Problems(file)
-    for name in names:
-        if name not in schema:
-            problems.add(f"no column {name!r}; the columns are {_listed(schema)}")
-    problems.check()
-    dtype = schema[names[-1]]
-    if layout.format == "list":
-        if not isinstance(dtype, (pl.List, pl.Array)):
-            raise DataError(f"column {names[-1]!r} holds {dtype}, not lists", file)
-        dtype = dtype.inner  # type: ignore[assignment]
-    elif schema[layout.id].is_nested():
+def check_types(schema: Schema, layout: Layout, file: str | None = None) -> Layout:
+    """Return the layout with its columns settled; raise unless they are what it says.
+
+    >>> layout = Layout("long", id="p", item="a,b", columns=("a", "b"))
+    >>> check_types(dict.fromkeys("pab", pl.String()), layout).columns
+    ('a', 'b')
+    """
+    layout = settle_columns(layout, list(schema), file)
+    names = wanted_columns(layout)
+    if layout.format == "long" and not layout.by_row and schema[names.pop(0)].is_nested():
         raise DataError(f"column {layout.id!r} holds {schema[layout.id]}, not ids", file)
-    if not (_is_label(dtype) or dtype.is_integer() or dtype == pl.Null):
-        raise DataError(
-            f"column {names[-1]!r} holds {dtype}; items are strings, so cast it to string first",
-            file,
-        )
+    for name in names:
+        dtype = schema[name]
+        if layout.format == "list":
+            if not isinstance(dtype, (pl.List, pl.Array)):
+                raise DataError(f"column {name!r} holds {dtype}, not lists", file)
+            dtype = dtype.inner  # type: ignore[assignment]
+        if not (_is_label(dtype) or dtype.is_integer() or dtype == pl.Null):
+            raise DataError(
+                f"column {name!r} holds {dtype}; items are strings, so cast it to string first",
+                file,
+            )
+    return layout
 
 
 def _is_label(dtype: Any) -> bool:
     return dtype in (pl.String, pl.Categorical, pl.Enum)
-
-
-def _listed(schema: Schema) -> str:
-    return ", ".join(repr(name) for name in schema) or "none"
 
 
 def encode(
@@ -97,7 +100,17 @@ def encode(
 def add_pairs(
     pairs: Pairs, frame: pl.DataFrame, layout: Layout, problems: Problems, first_row: int = 1
 ) -> None:
-    """Add the rows of a long table; `first_row` is the number of the first in its file."""
+    """Add the rows of a long or wide table; `first_row` is the number of the first in its file.
+
+    `layout` is one that `check_types` returned.
+    """
+    codes = [
+        encode(frame[name].cast(pl.String), pairs.encode_items)
+        for name in layout.columns or (layout.item,)
+    ]
+    if layout.by_row:
+        pairs.add_columns(None, *codes)
+        return
     ids = frame[layout.id]
     if isinstance(ids.dtype, (pl.Categorical, pl.Enum)):
         ids = ids.cast(pl.String)
@@ -107,8 +120,9 @@ def add_pairs(
     elif ids.dtype == pl.String:
         missing |= (ids == "").fill_null(False)
     for row in missing.arg_true():
-        problems.add(f"row {first_row + row}: the id is missing")
-    pairs.add_columns(ids, encode(frame[layout.item].cast(pl.String), pairs.encode_items))
+        where = f"row {first_row + row}"
+        problems.add(f"{where}: the id is missing", many=NO_ID, what=where)
+    pairs.add_columns(ids, *codes)
 
 
 def add_lists(
@@ -126,7 +140,8 @@ def add_lists(
     labels = lists.filter(pl.Series(lengths > 0)).explode()  # an empty list would give a null
     missing = labels.is_null() | (labels == "").fill_null(False)
     for row in np.unique(np.repeat(np.arange(len(lists)), lengths)[missing.to_numpy()]).tolist():
-        problems.add(f"row {first_row + row}: a null or an empty string in the list")
+        where = f"row {first_row + row}"
+        problems.add(f"{where}: a null or an empty string in the list", many=NULL_ITEMS, what=where)
     problems.check()
 
     def codes_of(distinct: list[str]) -> NDArray[np.int64]:
@@ -147,15 +162,23 @@ def frame_of(
     >>> frame_of(data, [np.array([1]), np.array([0])], Layout("list")).rows()
     [(['a', 'b'],), ([],)]
     """
+    return pl.concat(frames_of(transactions, chain([np.empty(0, np.int64)], parts), layout))
+
+
+def frames_of(
+    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+) -> Iterator[pl.DataFrame]:
+    """Yield the frame of `frame_of`, some rows at a time."""
     labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
-    frames, done = [], 0
-    for rows in chain([np.empty(0, np.int64)], parts):
+    done = 0
+    for rows in parts:
         if layout.format == "long":
-            frames.append(_pairs_frame(transactions, rows, done, labels, layout))
+            yield _pairs_frame(transactions, rows, done, labels, layout)
         else:
-            frames.append(_lists_frame(transactions, rows, labels, layout))
+            for start in range(0, max(len(rows), 1), _LISTS):
+                some = rows[start : start + _LISTS]
+                yield _lists_frame(transactions, some, labels, layout)
         done += len(rows)
-    return pl.concat(frames)
 
 
 def _pairs_frame(
