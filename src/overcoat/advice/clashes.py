@@ -22,7 +22,7 @@ from overcoat.errors import PolicyError
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
 
-__all__ = ["Clash", "Clashes", "find_clashes", "keep_most"]
+__all__ = ["Clash", "Clashes", "clashes_under", "find_clashes", "keep_most"]
 
 Blocks = frozenset[int]
 # Sets of utility sets that are counted, at most: a few seconds.
@@ -78,7 +78,19 @@ def find_clashes(data: Transactions, policy: BoundPolicy, *, stage: Stage = QUIE
     names = tuple(block.name for block in policy.utility.named)
     if policy.utility.rest == "intact":
         raise PolicyError("where the rest is left intact, no utility set can be folded into it")
-    return _Merged(data, policy, policy.utility.block_of, stage).clashes(names)
+    return clashes_under(data, policy, policy.utility.block_of, names, stage=stage)
+
+
+def clashes_under(
+    data: Transactions,
+    policy: BoundPolicy,
+    block_of: NDArray[np.int32],
+    names: tuple[str, ...],
+    *,
+    stage: Stage = QUIET,
+) -> Clashes:
+    """Return what is violated when each of these blocks is one group; the last is the rest."""
+    return _Merged(data, policy, block_of, stage).clashes(names)
 
 
 class _Merged:
@@ -202,8 +214,8 @@ def keep_most(
     def clashes_of(some: set[int]) -> list[Blocks]:
         stays = np.isin(policy.utility.block_of, sorted(some))
         block_of = np.where(stays, policy.utility.block_of, rest).astype(np.int32)
-        merged = _Merged(data, policy, block_of, stage)
-        return [one.blocks for one in merged.clashes(clashes.names).found]
+        left = clashes_under(data, policy, block_of, clashes.names, stage=stage)
+        return [one.blocks for one in left.found]
 
     # What was given up has changed the rest, which may clash now.
     while kept and (left := clashes_of(kept)):
