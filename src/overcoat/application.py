@@ -16,11 +16,14 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overcoat.advice.suggest import clashes_of, explain_clashes
+from overcoat.advice.suggest import suggest as suggest_policies
+from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, InputError, PolicyError, Problem
+from overcoat.errors import DataError, InfeasibleError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
@@ -28,7 +31,7 @@ from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
-from overcoat.policy.policy import Policy
+from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.given import pair_notes, take_release
@@ -84,6 +87,7 @@ class Statement:
 
     policy: Policy
     method: str | None = None
+    settings: Abstract[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -105,10 +109,11 @@ class Statement:
         """
         stated = {} if file is None else read_settings(file)
         stated |= {key: value for key, value in settings.items() if value is not None}
+        said = dict(stated)
         method = stated.pop("algorithm", None)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy, method)
+        return cls(policy, method, said)
 
     def bind_method(self) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy."""
@@ -172,13 +177,15 @@ def anonymize(
     outputs: Outputs,
     *,
     use: str | None = None,
+    suggest: str | None = None,
     context: Context,
     report: Callable[[Result, Exposed], None] = lambda result, risk: None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
     `report` is called when all is checked, before any file gets its name: should it fail, nothing
-    is published.
+    is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
+    are written there.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
@@ -192,7 +199,10 @@ def anonymize(
     with context.stage("policy", seconds) as stage:
         bound = policy.bind(transactions, known=known or (), stage=stage)
     if known is None:
-        result = find_release(transactions, bound, method, context=context, seconds=seconds)
+        try:
+            result = find_release(transactions, bound, method, context=context, seconds=seconds)
+        except InfeasibleError as error:
+            raise _explained(error, bound, statement, method, suggest, context) from None
     else:
         result = make_release(transactions, bound, known, context, seconds)
     with context.stage("risk", seconds) as stage:
@@ -213,6 +223,32 @@ def anonymize(
         context=context,
     )
     return result
+
+
+def _explained(
+    error: InfeasibleError,
+    bound: BoundPolicy,
+    statement: Statement,
+    method: Method,
+    folder: str | None,
+    context: Context,
+) -> InfeasibleError:
+    """Add which utility sets clash and, if a folder is given, policies that are met."""
+    data = error.result.data
+    lines = [str(error)]
+    clashes = clashes_of(data, bound, context)
+    if clashes is not None:
+        lines += explain_clashes(clashes, bound.k)
+    if folder is None:
+        lines.append("--suggest DIR tries policies near this one and writes those that are met")
+    else:
+        proposals = suggest_policies(data, statement.policy, method, context=context)
+        written = write_proposals(folder, proposals, bound.settled, statement.settings)
+        lines += ["", f"policies near this one that are met ({folder}):"]
+        lines += proposal_lines(proposals)
+        error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
+    error.args = ("\n".join(lines),)
+    return error
 
 
 # -- checking and measuring one -----------------------------------------------------------------

@@ -39,6 +39,12 @@ __all__ = ["anonymize", "apply", "demo", "pgen", "risk", "verify"]
 @click.command()
 @policy_options
 @output_options
+@click.option(
+    "--suggest",
+    type=FILE,
+    metavar="DIR",
+    help="When the policy cannot be met: try policies near it, and write those that are met.",
+)
 @data_options
 @json_option
 @talk_options
@@ -84,6 +90,7 @@ def _make_release(
     as_json: bool,
     quiet: bool,
     use: str | None = None,
+    suggest: str | None = None,
     **settings: Any,
 ) -> None:
     from overcoat import application
@@ -110,7 +117,13 @@ def _make_release(
                 print_json(result_to_json(result, **more))
 
         result = application.anonymize(
-            data, state(data, **settings), outputs, use=use, context=context, report=report
+            data,
+            state(data, **settings),
+            outputs,
+            use=use,
+            suggest=suggest,
+            context=context,
+            report=report,
         )
     for note in problem_lines(result.notes):
         say_unless_quiet(f"note: {note}", quiet)
