@@ -16,6 +16,8 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overcoat.advice.explain import Explanation
+from overcoat.advice.explain import explain as explain_item
 from overcoat.advice.suggest import clashes_of, explain_clashes
 from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.advice.written import proposal_lines, write_proposals
@@ -58,6 +60,7 @@ __all__ = [
     "anonymize",
     "compare",
     "evaluate",
+    "explain",
     "pgen",
     "risk",
     "verify",
@@ -249,6 +252,38 @@ def _explained(
         error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
     error.args = ("\n".join(lines),)
     return error
+
+
+def explain(
+    items: Sequence[str],
+    data: Input,
+    mapping: str | None,
+    statement: Statement,
+    *,
+    context: Context,
+) -> tuple[list[Explanation], list[Problem]]:
+    """Run the method again, and say why items became what they are published as."""
+    policy, method = statement.bind_method()
+    known = None if mapping is None else Mapping.read(mapping)
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    unknown = [item for item in items if item not in transactions.vocabulary]
+    if unknown:
+        raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
+    with context.stage("policy") as stage:
+        bound = policy.bind(transactions, known=known or (), stage=stage)
+    result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
+    notes = list(result.notes)
+    if known is not None and result.mapping != known:
+        notes.append(
+            Problem(
+                "is not what this method finds for these data and policy: these are "
+                "the reasons of what it finds",
+                mapping,
+            )
+        )
+    with context.stage("explain") as stage:
+        return [explain_item(result, item, stage=stage) for item in items], notes
 
 
 # -- checking and measuring one -----------------------------------------------------------------

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
-__all__ = ["anonymize", "apply", "demo", "pgen", "risk", "verify"]
+__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk", "verify"]
 
 
 @click.command()
@@ -180,6 +180,43 @@ def verify(
     else:
         say_unless_quiet(verdict_lines(found.verdict, found.k), quiet and found.verdict.ok)
     return 0 if found.verdict.ok else 4
+
+
+@click.command()
+@click.argument("wanted", nargs=-1, required=True, metavar="ITEM…")
+@data_options
+@click.option("--mapping", type=FILE, metavar="MAP.json", help="The mapping to be explained.")
+@policy_options
+@json_option
+@talk_options
+def explain(
+    wanted: tuple[str, ...],
+    data: Input,
+    mapping: str | None,
+    as_json: bool,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Say why items were merged or suppressed: the constraints behind it, and what else there was.
+
+    Finds the mapping again, from DATA and the policy, and says if it is another than the one given.
+
+    \b
+    Example:
+      overcoat explain a b baskets.dat --mapping map.json -k 5 --km 2
+    """
+    from overcoat import application
+
+    with run_context(quiet=quiet) as context:
+        statement = state(data, **settings)
+        found, notes = application.explain(wanted, data, mapping, statement, context=context)
+    for note in notes:
+        say_unless_quiet(f"note: {note}", quiet)
+    if as_json:
+        told = {"explained": [asdict(one) for one in found], "notes": list(map(str, notes))}
+        print_json({"overcoat": __version__, **told})
+    else:
+        print_text("\n".join(map(str, found)))
 
 
 @click.command()
