@@ -29,6 +29,7 @@ _GROUPS = {
         *("vary", "Setting", "compare", "Comparison"),
         *("draw_workload", "Workload", "Answers", "Measure"),
     ),
+    "The risk": ("risk", "Risk", "Crowd", "attack", "Attack"),
     "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),

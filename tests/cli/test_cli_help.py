@@ -58,7 +58,7 @@ def test_the_front_page(desk: Desk) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_run(desk: Desk, name: str) -> None:
     desk.write(FILES)
-    if name in ("apply", "evaluate", "verify"):  # these need what an earlier command has written
+    if name in ("apply", "evaluate", "risk", "verify"):  # they need what another has written
         data = ("march.csv", "--id", "patient", "--item", "code") if name == "apply" else ()
         policy = words("-k 5 --km 2 -o released.dat --mapping map.json")
         assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy).status == 0

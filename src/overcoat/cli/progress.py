@@ -21,6 +21,7 @@ _WORDS = {
     "apply": "applying the mapping",
     "verify": "verifying",
     "measure": "measuring the loss",
+    "risk": "counting who is unique",
     "queries": "drawing queries",
     "evaluate": "measuring",
     "write": "writing and reading back",

@@ -1,0 +1,287 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""What an attacker may find out about some people, one by one; see reference.py."""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from overcoat.context import QUIET
+from overcoat.data.pulse cimport Pulse
+
+cdef enum:
+    MOST = 64  # items known
+
+
+cdef class Persons:
+    """Published rows by label, and a walk through the sets of one row at a time.
+
+    Its labels are looked at the rarest first. The rows that hold a label get a mask: which of the
+    later ones they hold. A set that as few people hold as the whole row ends a branch, for no
+    larger set has fewer.
+    """
+
+    cdef:
+        const int64_t[::1] start, weight
+        const int32_t[::1] label
+        int64_t[::1] first, holder, place_of, people, lists
+        const int32_t[::1] known  # the labels of the row looked at, the rarest first
+        uint64_t[::1] masks
+        int64_t n_words, n_nodes, budget, base, need, spare, worst
+        const int32_t[::1] taken
+        int64_t[::1] later
+        double total
+        int m
+        Pulse pulse
+
+    def __init__(self, offsets, labels, counts, int n_labels, *, stage=QUIET):
+        self.start = np.ascontiguousarray(offsets, np.int64)
+        self.label = np.ascontiguousarray(labels, np.int32)
+        self.weight = np.ascontiguousarray(counts, np.int64)
+        order = np.argsort(np.asarray(labels), kind="stable")
+        self.holder = np.repeat(np.arange(len(counts)), np.diff(offsets))[order].astype(np.int64)
+        self.first = np.searchsorted(
+            np.asarray(labels)[order], np.arange(n_labels + 1)
+        ).astype(np.int64)
+        self.place_of = np.full(max(n_labels, 1), -1, np.int64)
+        self.masks, self.people = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self.lists = np.empty(0, np.int64)
+        self.pulse = Pulse(stage)
+
+    def holding(self, wanted):
+        """Return how many people hold all of some labels, at least one label."""
+        cdef:
+            const int32_t[::1] known = np.sort(np.asarray(wanted, np.int32))
+            int64_t n = known.shape[0], best = 0, i, j, row, found = 0
+            int32_t rarest
+        for i in range(1, n):
+            if (self.first[known[i] + 1] - self.first[known[i]]
+                    < self.first[known[best] + 1] - self.first[known[best]]):
+                best = i
+        rarest = known[best]
+        with nogil:
+            for i in range(self.first[rarest], self.first[rarest + 1]):
+                row = self.holder[i]
+                if self.start[row + 1] - self.start[row] < n:
+                    continue
+                j = self.start[row]
+                best = 0
+                while best < n and j < self.start[row + 1]:
+                    if self.label[j] == known[best]:
+                        best += 1
+                    elif self.label[j] > known[best]:
+                        break
+                    j += 1
+                if best == n:
+                    found += self.weight[row]
+            self.pulse.beat(4 * (self.first[rarest + 1] - self.first[rarest]))
+        return found
+
+    def weigh(self, labels, taken, int64_t spare, int64_t need, int64_t budget):
+        """Return the worst case over the sets of a person, their sum, and whether all were seen.
+
+        `labels` are those of items the attacker may know, `taken` how many items each; see
+        `reference`. Where the budget of steps ends first, the worst case is the best found so far,
+        and the sum counts what was not seen as if as few held it as hold the whole row.
+        """
+        cdef int64_t n = len(labels), i, n_slots, slot, support
+        cdef double[MOST + 1] empty
+        cdef double[MOST + 1] product
+        order = self._look_at(labels)
+        self.taken = np.ascontiguousarray(np.asarray(taken)[order], np.int32)
+        # Items of labels after each, and the suppressed ones: what may still be added freely.
+        later = np.cumsum(np.asarray(self.taken, np.int64)[::-1])[::-1]
+        self.later = np.concatenate([later, [0]]) + spare
+        self.need, self.spare, self.budget, self.n_nodes = need, spare, budget, 0
+        self.base = self.holding(labels)
+        self.worst, self.total = np.iinfo(np.int64).max, 0.0
+        for i in range(MOST + 1):
+            empty[i] = 0.0
+        empty[0] = 1.0
+        try:
+            with nogil:
+                for i in range(n):
+                    if self.n_nodes > self.budget:
+                        self.rest(i, empty)
+                        break
+                    n_slots, support = self.gather(i), 0
+                    for slot in range(n_slots):
+                        support += self.people[slot]
+                    self.extend(empty, product, self.taken[i])
+                    if support == self.base:
+                        self.take(self.coefficient(product, self.later[i + 1]), support)
+                        continue
+                    self.take(self.coefficient(product, self.spare), support)
+                    if need > 1:
+                        self.visit(1, i, n_slots, 0, product)
+        finally:
+            self._look_away()
+        return self.worst, self.total, self.n_nodes <= self.budget
+
+    def is_unique(self, labels, int64_t m):
+        """Say whether some set of at most m labels of a row is held by one person only."""
+        cdef int64_t n = len(labels), i, n_slots, slot, support
+        cdef bint found = False
+        self._look_at(labels)
+        self.need = min(m, n)
+        try:
+            with nogil:
+                for i in range(n):
+                    n_slots = self.gather(i)
+                    # If two people hold all that is left, no part of it is unique.
+                    if self.hold_all(i, n, n_slots) > 1:
+                        break
+                    support = 0
+                    for slot in range(n_slots):
+                        support += self.people[slot]
+                    if support == 1 or (self.need > 1 and self.search(1, i, n, n_slots, 0)):
+                        found = True
+                        break
+        finally:
+            self._look_away()
+        return found
+
+    def _look_at(self, labels):
+        """Number the labels of one row by how rare they are; return their order."""
+        known = np.asarray(labels, np.int64)
+        first = np.asarray(self.first)
+        order = np.argsort(first[known + 1] - first[known], kind="stable")
+        self.known = known[order].astype(np.int32)
+        np.asarray(self.place_of)[self.known] = np.arange(len(known))
+        self.n_words = (len(known) + 63) // 64
+        return order
+
+    def _look_away(self):
+        np.asarray(self.place_of)[self.known] = -1
+
+    cdef int64_t gather(self, int64_t which) except -1 nogil:
+        """Give the rows that hold a label masks of which rarer-or-later labels they hold, too."""
+        cdef int64_t i, j, row, slot = 0, place, n_words = self.n_words
+        cdef int32_t label = self.known[which]
+        cdef int64_t n = self.first[label + 1] - self.first[label]
+        if n * (MOST if self.need > MOST else self.need + 1) > self.lists.shape[0] or \
+                n * n_words > self.masks.shape[0]:
+            with gil:
+                self.masks = np.empty(2 * n * n_words, np.uint64)
+                self.people = np.empty(2 * n, np.int64)
+                self.lists = np.empty(2 * n * (self.need + 1), np.int64)
+        for i in range(self.first[label], self.first[label + 1]):
+            row = self.holder[i]
+            for j in range(n_words):
+                self.masks[slot * n_words + j] = 0
+            for j in range(self.start[row], self.start[row + 1]):
+                place = self.place_of[self.label[j]]
+                if place > which:
+                    self.masks[slot * n_words + place // 64] |= (<uint64_t> 1) << (place % 64)
+            self.people[slot] = self.weight[row]
+            self.lists[slot] = slot
+            slot += 1
+        self.pulse.beat(8 * n)
+        self.n_nodes += 1 + n // 4
+        return n
+
+    cdef int64_t hold_all(self, int64_t which, int64_t n, int64_t n_slots) except -1 nogil:
+        """Return how many people hold all labels from one on; two are enough to know."""
+        cdef int64_t slot, place, found = 0
+        cdef bint whole
+        for slot in range(n_slots):
+            whole = True
+            for place in range(which + 1, n):
+                if not self.masks[slot * self.n_words + place // 64] >> (place % 64) & 1:
+                    whole = False
+                    break
+            if whole:
+                found += self.people[slot]
+                if found > 1:
+                    break
+        return found
+
+    cdef bint search(
+        self, int depth, int64_t last, int64_t n_labels, int64_t n, int64_t offset
+    ) except -1 nogil:
+        """Say whether a set that goes on from here, to at most `need` labels, is unique."""
+        cdef int64_t label, i, slot, count, support, to = offset + n
+        for label in range(last + 1, n_labels):
+            count = support = 0
+            for i in range(n):
+                slot = self.lists[offset + i]
+                if self.masks[slot * self.n_words + label // 64] >> (label % 64) & 1:
+                    self.lists[to + count] = slot
+                    count += 1
+                    support += self.people[slot]
+            self.pulse.beat(n + 16)
+            if support == 1:
+                return True
+            if depth + 1 < self.need and self.search(depth + 1, label, n_labels, count, to):
+                return True
+        return False
+
+    cdef int visit(
+        self, int depth, int64_t last, int64_t n, int64_t offset, double* product
+    ) except -1 nogil:
+        """Go on from a set whose last label is `last`, held by n slots listed from `offset`."""
+        cdef double[MOST + 1] longer
+        cdef int64_t label, i, slot, word, count, support, to = offset + n
+        cdef uint64_t bit
+        cdef double ways
+        for label in range(last + 1, self.taken.shape[0]):
+            if self.n_nodes > self.budget:
+                self.rest(label, product)
+                return 0
+            word, bit = label // 64, (<uint64_t> 1) << (label % 64)
+            count = support = 0
+            for i in range(n):
+                slot = self.lists[offset + i]
+                if self.masks[slot * self.n_words + word] & bit:
+                    self.lists[to + count] = slot
+                    count += 1
+                    support += self.people[slot]
+            self.n_nodes += 1 + n // 16
+            self.pulse.beat(n + 16)
+            self.extend(product, longer, self.taken[label])
+            if support == self.base:
+                # However it goes on, as few hold it: count all the ways at once.
+                ways = self.coefficient(longer, self.later[label + 1])
+                self.take(ways, support)
+                continue
+            self.take(self.coefficient(longer, self.spare), support)
+            if depth + 1 < self.need:
+                self.visit(depth + 1, label, count, to, longer)
+        return 0
+
+    cdef void rest(self, int64_t label, double* product) noexcept nogil:
+        """Count what the budget does not allow to look at as the worst there can be."""
+        cdef double ways = (self.coefficient(product, self.later[label])
+                            - self.coefficient(product, self.spare))
+        if ways > 0.0:
+            self.total += ways / <double> self.base
+
+    cdef void take(self, double ways, int64_t support) noexcept nogil:
+        if ways > 0.0:
+            self.total += ways / <double> support
+            if support < self.worst:
+                self.worst = support
+
+    cdef void extend(self, double* product, double* longer, int32_t taken) noexcept nogil:
+        """Multiply by (1 + x)^taken - 1."""
+        cdef int degree, share
+        cdef double sum_, choose
+        for degree in range(<int> self.need + 1):
+            sum_, choose = 0.0, 1.0
+            for share in range(1, degree + 1):
+                choose = choose * (taken - share + 1) / share
+                if choose == 0.0:
+                    break
+                sum_ += choose * product[degree - share]
+            longer[degree] = sum_
+
+    cdef double coefficient(self, double* product, int64_t free_items) noexcept nogil:
+        """Return the coefficient of x^need of the product times (1 + x)^free_items."""
+        cdef int share
+        cdef double sum_ = 0.0, choose = 1.0
+        for share in range(<int> self.need + 1):
+            sum_ += choose * product[self.need - share]
+            choose = choose * (free_items - share) / (share + 1)
+            if choose == 0.0:
+                break
+        return sum_
