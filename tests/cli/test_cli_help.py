@@ -23,6 +23,7 @@ CODES = ("401", "715", "V0", "V1", "V2")
 FILES = {
     "baskets.dat": "a b c\na b\na c\nb c\nb c\na b c\na c\na b\na b\n" * 2,
     "patients.csv": LONG,
+    "2026-01.csv": "patient;diag_1;diag_2\n" + "".join(f"{n};401;V{n % 3}\n" for n in range(40)),
     "march.csv": LONG.replace("39,", "0,"),
     "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
     "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),

@@ -52,7 +52,8 @@ def anonymize(**options: Any) -> None:
     """Find a mapping that meets the policy, verify it, and write the released data.
 
     DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
-    --id and --item or with --items; .gz is read, - is standard input.
+    --id and --item or with --items; .gz is read, - is standard input. A folder, or a pattern in
+    quotes, is one table. Separators and encodings are found.
 
     \b
     Examples:
@@ -60,6 +61,7 @@ def anonymize(**options: Any) -> None:
       overcoat anonymize patients.csv --id patient --item code -k 5 --pgen
           --utility disorders.txt --hierarchy icd9.csv -o released.csv
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
+      overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
     """
     _make_release(**options)
 
