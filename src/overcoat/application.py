@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
+from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import Asked, Staging, pack, read_source, send
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InputError, PolicyError, Problem
@@ -119,6 +120,7 @@ class Outputs:
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
+    allow_identifiers: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,11 +188,15 @@ def anonymize(
     sink = sink_for(outputs.released)
     sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
     with context.stage("policy", seconds) as stage:
+        allow = outputs.allow_identifiers
+        insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)
         bound = policy.bind(transactions, known=known or (), stage=stage)
     if known is None:
-        result = find_release(transactions, bound, method, context=context, seconds=seconds)
+        result = find_release(
+            *(transactions, bound, method), context=context, seconds=seconds, identifiers=insisted
+        )
     else:
-        result = make_release(transactions, bound, known, context, seconds)
+        result = make_release(transactions, bound, known, context, seconds, insisted)
     writing = time.perf_counter()
 
     def told() -> None:

@@ -241,6 +241,11 @@ output_options = _together(
             is_flag=True,
             help="Keep the rows in the order of the input. This can link rows to people.",
         ),
+        click.option(
+            "--allow-identifiers",
+            is_flag=True,
+            help="Publish items although they look like identifiers of people.",
+        ),
     ]
 )
 

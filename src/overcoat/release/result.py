@@ -65,6 +65,7 @@ class Result:
     counts : each named utility set before and after
     partial : the policy was not met; for study only, cannot be written
     seconds : time by stage
+    identifiers : why items look like identifiers, where the owner insisted on publishing them
     """
 
     data: Transactions
@@ -77,12 +78,14 @@ class Result:
     counts: tuple[NamedCount, ...]
     partial: bool
     seconds: dict[str, float]
+    identifiers: tuple[str, ...] = ()
     _outcome: Outcome | None = field(default=None)
 
     @property
     def notes(self) -> tuple[Problem, ...]:
         """What the owner should know: of how the data were read, and of the policy."""
-        return (*map(Problem, self.data.origin.notes), *self.policy.notes)
+        insisted = [f"published because you insist: {why}" for why in self.identifiers]
+        return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
 
     @property
     def trace(self) -> Iterator[TraceStep]:

@@ -57,6 +57,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": [str(note) for note in result.notes],
+        "identifiers": list(result.identifiers),
         "read_as": result.data.origin.read_as or None,
         "input_sha256": result.data.file_digest,
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
