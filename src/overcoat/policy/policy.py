@@ -31,6 +31,7 @@ from overcoat.policy.hierarchy import (
     is_balanced,
     take_hierarchy,
 )
+from overcoat.policy.lost import lint_codes
 from overcoat.policy.privacy import (
     BoundFamily,
     BoundPgen,
@@ -327,6 +328,7 @@ class Policy:
         tree = self._tree(data.vocabulary, lint)
         weights = self._weights(data.vocabulary, tree, lint)
         penalties = _penalties(self.penalties, data, lint)
+        lint_codes(self, domain, lint)
         lint.raise_errors()
         values = {one.name: getattr(demands, one.name) for one in fields(demands)}
         values["notes"] = tuple(dict.fromkeys(lint.notes))
