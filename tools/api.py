@@ -29,10 +29,12 @@ _GROUPS = {
         *("vary", "Setting", "compare", "Comparison"),
         *("draw_workload", "Workload", "Answers", "Measure"),
     ),
+    "The risk": ("risk", "Risk", "Crowd", "attack", "Attack"),
     "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),
-        *("InfeasibleError", "VerificationError", "CancelledError", "Problem"),
+        *("UnknownItemsError", "InfeasibleError", "VerificationError", "CancelledError"),
+        "Problem",
     ),
 }
 

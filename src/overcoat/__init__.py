@@ -38,9 +38,12 @@ if TYPE_CHECKING:
         OvercoatError,
         PolicyError,
         Problem,
+        UnknownItemsError,
         VerificationError,
     )
     from overcoat.evaluation import Evaluation, Measure, evaluate
+    from overcoat.exposure.crowds import Crowd
+    from overcoat.exposure.risk import Attack, Risk
     from overcoat.mapping import Mapping
     from overcoat.measures.queries import Answers, Workload, draw_workload
     from overcoat.partition import Partition
@@ -51,6 +54,7 @@ if TYPE_CHECKING:
     from overcoat.policy.weights import Distances
     from overcoat.release.public import anonymize, apply_mapping, verify
     from overcoat.release.result import Result, TraceStep
+    from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
     from overcoat.report.text import summarize
     from overcoat.verification import Verdict, Violation
@@ -59,6 +63,7 @@ __all__ = [
     "AllItemsets",
     "Answers",
     "Apriori",
+    "Attack",
     "Balanced",
     "BoundPolicy",
     "CancelledError",
@@ -66,6 +71,7 @@ __all__ = [
     "Coherence",
     "Comparison",
     "Context",
+    "Crowd",
     "DataError",
     "Distances",
     "Evaluation",
@@ -87,12 +93,14 @@ __all__ = [
     "PolicyError",
     "Problem",
     "Result",
+    "Risk",
     "Setting",
     "Sink",
     "Stage",
     "Step",
     "TraceStep",
     "Transactions",
+    "UnknownItemsError",
     "Utility",
     "Verdict",
     "VerificationError",
@@ -101,12 +109,14 @@ __all__ = [
     "__version__",
     "anonymize",
     "apply_mapping",
+    "attack",
     "compare",
     "datasets",
     "draw_workload",
     "evaluate",
     "methods",
     "read",
+    "risk",
     "summarize",
     "vary",
     "verify",
@@ -144,6 +154,7 @@ _HOMES = {
         "OvercoatError",
         "PolicyError",
         "Problem",
+        "UnknownItemsError",
         "VerificationError",
     ),
     "evaluation": (
@@ -177,6 +188,9 @@ _HOMES = {
         "apply_mapping",
         "verify",
     ),
+    "release.risk": ("attack", "risk"),
+    "exposure.crowds": ("Crowd",),
+    "exposure.risk": ("Attack", "Risk"),
     "release.result": (
         "Result",
         "TraceStep",

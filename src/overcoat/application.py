@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Abstract
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,17 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
+from overcoat.exposure.risk import Attack, Risk
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import Policy
-from overcoat.release.given import take_release
+from overcoat.policy.privacy import BoundAllItemsets
+from overcoat.release.given import pair_notes, take_release
 from overcoat.release.result import Result
+from overcoat.release.risk import attack as try_attacks
+from overcoat.release.risk import risk as measure_risk
 from overcoat.release.sinks import sink_for
 from overcoat.release.walk import find_release, make_release
 from overcoat.report.evaluation import query_table
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
     from overcoat.comparison.compare import Comparison
 
 __all__ = [
+    "Assessed",
     "Checked",
     "Compared",
     "Input",
@@ -51,6 +57,7 @@ __all__ = [
     "compare",
     "evaluate",
     "pgen",
+    "risk",
     "verify",
 ]
 
@@ -245,10 +252,7 @@ def verify(
         bound = statement.policy.bind(original, known=known, stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
-    notes = bound.notes
-    if known.release is not None and known.release != copy.content_digest:
-        notes = (*notes, Problem("was written with another release than this one", mapping))
-    return Checked(verdict, bound.k, notes)
+    return Checked(verdict, bound.k, (*bound.notes, *pair_notes(original, copy, known)))
 
 
 def evaluate(
@@ -274,12 +278,12 @@ def evaluate(
     with context.stage("read") as stage:
         original = data.read(stage)
         copy = take_release(released, original, to, stage=stage)
-    with context.stage("queries"):
+    with context.stage("queries") as stage:
         workloads = questions.read(original, data.set_sep, policy.known.union(known))
         if questions.draws:
             among = known.generalized if questions.among == "generalized" else None
             sizes, drawn = questions.sizes, (questions.number, questions.seed)
-            workloads += draw_workloads(original, sizes, *drawn, among, questions.by)
+            workloads += draw_workloads(original, sizes, *drawn, among, questions.by, stage=stage)
     evaluation = measure(
         *(original, copy, known), policy=policy, workloads=workloads, context=context, **options
     )
@@ -292,6 +296,44 @@ def evaluate(
             send(table)
         staging.commit()
     return evaluation
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The risk, attacks that were tried, and notes on how the data were read."""
+
+    risk: Risk
+    attacks: tuple[Attack, ...]
+    notes: tuple[str, ...]
+
+
+def risk(
+    data: Input,
+    released: str | None,
+    mapping: str | None,
+    *,
+    linkable: str | None = None,
+    attacks: int = 0,
+    to: str | None = None,
+    context: Context,
+    **options: Any,
+) -> Assessed:
+    """Say what an attacker can do; `options` are those of `overcoat.risk`."""
+    known = None if mapping is None else Mapping.read(mapping)
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = None if released is None else take_release(released, original, to, stage=stage)
+    if linkable is not None:
+        stated = Statement.of({"k": 1, "km": 1, "linkable": linkable}, sep=data.set_sep)
+        family = stated.policy.bind(original).families[0]
+        assert isinstance(family, BoundAllItemsets)
+        options["linkable"] = list(compress(original.vocabulary, family.linkable))
+    found = measure_risk(original, copy, known, context=context, **options)
+    tried: tuple[Attack, ...] = ()
+    if attacks:
+        of = {name: options[name] for name in ("known", "linkable", "seed") if name in options}
+        tried = try_attacks(original, None, known, number=attacks, context=context, **of)
+    return Assessed(found, tried, original.origin.notes)
 
 
 # -- comparing several --------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from typing import TypeVar
 from overcoat.checks import check_count
 from overcoat.engines import Engine, chosen_engine
 from overcoat.errors import CancelledError, PolicyError
+from overcoat.log import event
 
 __all__ = ["QUIET", "Context", "Progress", "Stage"]
 
@@ -208,6 +209,8 @@ class Context:
         stage = self.start(name)
         yield stage
         stage.seconds = time.perf_counter() - began
+        taken = round(stage.seconds, 6)
+        event("stage", f"{name} done in {taken:.2f} s", stage=name, seconds=taken)
         if seconds is not None:
             seconds[name] = seconds.get(name, 0.0) + stage.seconds
 

@@ -6,7 +6,8 @@
     ├── InputError            2   something the user gave is wrong
     │   ├── DataError             a data file or frame
     │   ├── PolicyError           a policy, a constraint file, a hierarchy, a parameter
-    │   └── MappingError          a mapping file, or data it does not cover
+    │   └── MappingError          a mapping file
+    │       └── UnknownItemsError     the data have items that the mapping does not know
     ├── InfeasibleError       3   the policy cannot be met within s
     ├── VerificationError     4   a release does not satisfy its policy
     └── CancelledError      130   the work was told to end before it was done
@@ -29,6 +30,7 @@ __all__ = [
     "OvercoatError",
     "PolicyError",
     "Problem",
+    "UnknownItemsError",
     "VerificationError",
 ]
 
@@ -102,9 +104,20 @@ class PolicyError(InputError):
 
 
 class MappingError(InputError):
-    """A mapping file is wrong, or does not cover the data it is applied to."""
+    """A mapping, or a mapping file, is wrong."""
 
     kind = "mapping"
+
+
+class UnknownItemsError(MappingError):
+    """The data have items that the mapping does not know: `items`."""
+
+    kind = "unknown"
+
+    def __init__(self, items: Sequence[str], file: str | None = None) -> None:
+        self.items = tuple(items)
+        words = "item {!r} of the data is not in the mapping"
+        super().__init__(Problem(words.format(item), file) for item in self.items)
 
 
 class InfeasibleError(OvercoatError):

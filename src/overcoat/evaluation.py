@@ -182,7 +182,7 @@ def evaluate(
     Raises
     ------
     VerificationError : `released` is not `data` under `mapping`
-    MappingError : the mapping does not cover the data
+    UnknownItemsError : the mapping does not cover the data
     PolicyError : something else that was given is wrong
 
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"b"}, {"c"}])
@@ -210,18 +210,22 @@ def evaluate(
     stated = Policy(k=1, privacy=(), **given) if policy is None else take_policy(policy)
     bound = stated.bind(data, privacy=False, known=mapping)
     _check_release(data, released, mapping)
-    workloads = draw_workloads(data) if workloads is None else _checked_workloads(workloads)
-    patterns = None
-    if min_support is not None:
-        patterns = measure_patterns(
-            data,
-            released,
-            mapping,
-            _least_count(min_support, data.n_transactions),
-            min_confidence,
-            top,
-        )
+    if workloads is None:
+        with context.stage("queries") as stage:
+            workloads = draw_workloads(data, stage=stage)
+    workloads = _checked_workloads(workloads)
     with context.stage("evaluate") as stage:
+        patterns = None
+        if min_support is not None:
+            patterns = measure_patterns(
+                data,
+                released,
+                mapping,
+                _least_count(min_support, data.n_transactions),
+                min_confidence,
+                top,
+                stage=stage,
+            )
         return measure_release(
             *(data, released, mapping, bound, workloads, patterns),
             measures=measures,
@@ -247,10 +251,10 @@ def measure_release(
     answers = []
     for number, workload in enumerate(workloads):
         stage(number, len(workloads))
-        answers.append(answer(workload, data, released, mapping))
+        answers.append(answer(workload, data, released, mapping, stage=stage))
     errors = None
     if expected and n_pairs(data) <= ExpectedError.MOST:
-        errors = ExpectedError(data).total(mapping.partition_of(data))
+        errors = ExpectedError(data, stage=stage).total(mapping.partition_of(data))
     return Evaluation(
         n_transactions=data.n_transactions,
         n_items=data.n_items,

@@ -20,7 +20,7 @@ from overcoat.data.io import read
 from overcoat.data.io.text import read_text
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import MappingError, Problem
+from overcoat.errors import MappingError, Problem, UnknownItemsError
 from overcoat.partition import Partition
 from overcoat.words import listed
 
@@ -272,11 +272,15 @@ class Mapping(Abstract[str, "str | None"]):
 
     def _check_covers(self, data: Transactions) -> None:
         unknown = [item for item in data.vocabulary if item not in self.vocabulary]
-        if unknown:
+        if not unknown:
+            return
+        if {*unknown} <= {*self.labels}:
             raise MappingError(
-                Problem(f"item {item!r} of the data is not in the mapping", self.file)
-                for item in unknown
+                "these data hold labels of the mapping, not items: they look like a release; give "
+                "the original",
+                self.file,
             )
+        raise UnknownItemsError(unknown, self.file)
 
     def __eq__(self, other: object) -> bool:
         """Equal when they send the same items to the same labels, wherever they were read."""

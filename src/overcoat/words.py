@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-__all__ = ["count_of", "listed", "people"]
+__all__ = ["count_of", "listed", "people", "size_of", "without_passwords"]
 
 _SHOWN = 8
+# What stands before the last @ of an address, after the name of the user.
+_PASSWORD = re.compile(r"(:/{1,2}[^\s:/@]*):[^\s/]*@")
 
 
 def count_of(number: int, noun: str) -> str:
@@ -35,3 +38,21 @@ def listed(names: Sequence[str]) -> str:
     """
     more = f", … and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def size_of(n_bytes: float) -> str:
+    """Return a number of bytes, in words.
+
+    >>> size_of(3 << 20), size_of(3 << 29)
+    ('3 MiB', '1.5 GiB')
+    """
+    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+
+
+def without_passwords(text: str) -> str:
+    """Return a text with the passwords of addresses in it left out.
+
+    >>> without_passwords("cannot reach postgresql://ann:se@cret@host/db")
+    'cannot reach postgresql://ann:***@host/db'
+    """
+    return _PASSWORD.sub(r"\1:***@", text)

@@ -172,3 +172,39 @@ def test_private_items(desk: Desk) -> None:
     # Without a limit nothing has to change.
     assert desk.run(*run).status == 0
     assert "a b x" in desk.lines("o.dat")
+
+
+def test_what_changed_places_is_said(desk: Desk) -> None:
+    assert (
+        desk.run(*words("anonymize d.dat -k 3 --km 2 -s 40 -o o.dat --mapping map.json")).status
+        == 0
+    )
+    done = desk.run(*words("verify o.dat d.dat --mapping map.json -k 3 --km 2 -s 40"))
+    assert done.status == 4
+    assert "the original and the release may have changed places" in done.err
+    done = desk.run(*words("evaluate o.dat d.dat --mapping map.json"))
+    assert done.status == 2
+    assert "they look like a release; give the original" in done.err
+
+
+def test_a_mapping_that_does_not_protect_comes_with_advice(desk: Desk) -> None:
+    assert (
+        desk.run(*words("anonymize d.dat -k 3 --km 2 -s 40 -o o.dat --mapping map.json")).status
+        == 0
+    )
+    done = desk.run(*words("apply d.dat --use map.json -k 6 --km 2 -s 40 -o n.dat"))
+    assert done.status == 4
+    assert "find a new one (anonymize)" in done.err
+
+
+def test_more_than_there_are(desk: Desk) -> None:
+    done = desk.run(*words("anonymize d.dat -k 30 --km 2 -o o.dat"))
+    assert done.status == 3
+    assert "k = 30 is more than the 7 people there are" in done.err
+
+
+def test_distances_of_items_that_are_not_there_are_noted(desk: Desk) -> None:
+    desk.write({"far.csv": "a,b,0.1\nzz,c,0.2\n"})
+    done = desk.run(*words("anonymize d.dat -k 3 --km 2 -s 40 -o o.dat --distances far.csv"))
+    assert done.status == 0
+    assert "note: 1 item of far.csv not in the data: zz" in done.err

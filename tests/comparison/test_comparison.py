@@ -110,7 +110,7 @@ def test_what_is_done_is_not_run_again(tmp_path: Path, monkeypatch: pytest.Monke
     started: list[str] = []
 
     def stop_at_the_fourth(stage: str, done: int, of: int) -> None:
-        if stage not in started and stage != "policy":
+        if stage not in started and stage not in ("policy", "queries"):
             started.append(stage)
         if len(started) == 4:
             raise KeyboardInterrupt

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +267,30 @@ def test_odd_labels_in_the_table() -> None:
     assert title == "3 items, drawn by items"
     assert next(csv.reader(io.StringIO(items, newline=""))) == list(data.vocabulary)
     assert numbers == ["1", "1.0", "0.0"]
+
+
+def test_measuring_can_be_cancelled_at_any_call() -> None:
+    """However often the stage is called, the work ends where the call says so."""
+    rng = random.Random(7)
+    rows = [frozenset(rng.sample("abcdefgh", rng.randint(2, 5))) for _ in range(60)]
+    result = oc.anonymize(rows, 3, oc.AllItemsets(2), max_suppressed=50)
+    calls = [0]
+
+    def cancelled(last: int) -> Callable[[], bool]:
+        def at() -> bool:
+            calls[0] += 1
+            return calls[0] > last
+
+        return at
+
+    def run(last: int) -> None:
+        calls[0] = 0
+        context = oc.Context(cancelled=cancelled(last), threads=1)
+        oc.evaluate(result, min_support=10, context=context)
+
+    run(10**9)
+    total = calls[0]
+    assert total > 2000  # each query drawn, each itemset mined: not once a workload
+    for last in range(0, total, total // 40):
+        with pytest.raises(oc.CancelledError):
+            run(last)

@@ -258,7 +258,7 @@ def test_balanced_hierarchies() -> None:
 def test_distances(tmp_path: Path) -> None:
     path = tmp_path / "distances.csv"
     path.write_text("# pairs\na,b,0.25\nb,c,0.5\nq,r,1\n")
-    weights = Distances.read(path).bind(Vocabulary("abc"))
+    weights = Distances.read(path).bind(Vocabulary("abc"), Lint())
     denominator = weights.denominator
     assert weights.weight(np.array([0, 1], np.int32)) == denominator // 4
     assert weights.weight(np.array([0, 1, 2], np.int32)) == denominator  # a, c are not named

@@ -16,9 +16,10 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, pgen, verify
+from overcoat.cli.commands import anonymize, apply, demo, pgen, risk, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
+from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
@@ -57,7 +58,7 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, evaluate, compare, apply, pgen, demo):
+for command in (anonymize, verify, risk, evaluate, compare, apply, pgen, demo):
     cli.add_command(command)
 
 
@@ -82,7 +83,9 @@ def _run() -> int:
     start_over()
     try:
         status = cli.main(prog_name="overcoat", standalone_mode=False)
-        return status if isinstance(status, int) else 0
+        status = status if isinstance(status, int) else 0
+        end_log(status)
+        return status
     except click.ClickException as error:
         with suppress(OSError):
             error.show()
@@ -118,7 +121,8 @@ def _run() -> int:
 
 
 def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:
-    """Return the exit status; with --json, say it there too."""
+    """Return the exit status; the log and, with --json, standard output have it, too."""
+    end_log(status, kind, message)
     if "--json" in sys.argv and not has_printed():
         from overcoat.report.json import error_to_json, failure_to_json
 

@@ -14,8 +14,8 @@ from overcoat.cli.options import (
     data_options,
     json_option,
     policy_options,
-    quiet_option,
     state,
+    talk_options,
     workload_options,
 )
 from overcoat.cli.output import Paused, print_json, say_unless_quiet
@@ -56,7 +56,7 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
 )
 @policy_options
 @json_option
-@quiet_option
+@talk_options
 def compare(
     data: Input,
     algorithms: str | None,

@@ -12,8 +12,8 @@ from overcoat.cli.options import (
     data_options,
     json_option,
     layout_option,
-    quiet_option,
     state,
+    talk_options,
     workload_options,
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
@@ -64,7 +64,7 @@ __all__ = ["evaluate"]
 )
 @layout_option
 @json_option
-@quiet_option
+@talk_options
 def evaluate(
     data: Input,
     released: str,

@@ -19,8 +19,8 @@ __all__ = [
     "layout_option",
     "output_options",
     "policy_options",
-    "quiet_option",
     "state",
+    "talk_options",
     "workload_options",
 ]
 
@@ -255,9 +255,30 @@ layout_option = click.option(
     help="Layout of RELEASED, where its name does not say it.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-quiet_option = click.option(
-    "-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."
+_talk_options = _together(
+    [
+        click.option("-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
+        click.option("-v", "--verbose", is_flag=True, help="Say what is being done."),
+        click.option(
+            "--log-file", type=FILE, metavar="FILE", help="Add what happens to FILE, as JSON lines."
+        ),
+    ]
 )
+
+
+def talk_options(function: F) -> F:
+    """Add the options that say how much is told; the command gets `quiet`, the rest is done."""
+
+    @wraps(function)
+    def talking(verbose: bool, log_file: str | None, **others: Any) -> Any:
+        from overcoat.cli.log import begin_log
+
+        if log_file is not None and log_file in (others.get("output"), others.get("mapping")):
+            raise click.UsageError("--log-file is to be a file of its own")
+        begin_log(log_file, verbose=verbose)
+        return function(**others)
+
+    return _talk_options(cast(F, talking))
 
 
 def _sizes(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from overcoat.cli.progress import say
+from overcoat.words import without_passwords
 
 __all__ = [
     "Paused",
@@ -65,6 +66,6 @@ def print_text(text: str) -> None:
 
 def dump(content: dict[str, Any]) -> str:
     """Return an object as one line of JSON."""
-    text = json.dumps(content, ensure_ascii=False)
+    text = without_passwords(json.dumps(content, ensure_ascii=False))
     # A file name need not be Unicode; what is not is left escaped, which JSON understands.
     return text.encode("utf-8", "backslashreplace").decode()

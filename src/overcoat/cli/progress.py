@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 import click
 
 from overcoat.context import Context
+from overcoat.words import without_passwords
 
 __all__ = ["run_context", "say"]
 
@@ -31,7 +32,7 @@ _PATIENCE = 0.5
 def say(text: str) -> None:
     """Say something to a person. If nobody can hear it, the exit status still tells."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(without_passwords(text), err=True)
 
 
 @contextmanager
@@ -40,7 +41,9 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
 
     The stage "done" takes the line away, so that something else can be shown.
     """
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
+    from overcoat.cli.log import is_verbose
+
+    if quiet or is_verbose() or sys.stderr is None or not sys.stderr.isatty():
         yield Context()
         return
     from rich.console import Console

@@ -183,7 +183,8 @@ def compare(
     sizes = None if q is None else [q] if isinstance(q, int) else list(q)
 
     def draw(items: Iterable[str] | None) -> dict[str, Workload]:
-        found = draw_workloads(data, sizes, n_queries, seed, items, by)
+        stage = context.start("queries")
+        found = draw_workloads(data, sizes, n_queries, seed, items, by, stage=stage)
         return {f"q{len(next(iter(workload)))}": workload for workload in found}
 
     drawn = draw(None)  # so that what cannot be asked is told before the work

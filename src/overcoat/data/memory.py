@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from overcoat.errors import DataError
+from overcoat.words import size_of
 
 __all__ = [
     "available_memory",
@@ -45,7 +46,7 @@ def require_memory(
     free = available_memory() if limit is None else limit
     if free is not None and needed > free:
         raise DataError(
-            f"{what} needs about {_size(needed)} of memory, and {_size(free)} can be had; "
+            f"{what} needs about {size_of(needed)} of memory, and {size_of(free)} can be had; "
             "use a machine (or a limit) with more, split the data into parts that are released "
             "apart, or leave out items that nobody needs",
             file,
@@ -68,9 +69,9 @@ def require_polars(what: str, file: str | None = None) -> None:
     """Raise a DataError unless polars can be imported and used."""
     if not polars_fits():
         raise DataError(
-            f"{what} needs about {_size(_polars_needs())} of address space, and "
-            f"{_size(_address_space_free() or 0)} can be had; raise the limit (ulimit -v), or use "
-            "text instead of Parquet and frames",
+            f"{what} needs about {size_of(_polars_needs())} of address space, and "
+            f"{size_of(_address_space_free() or 0)} can be had; raise the limit (ulimit -v), or "
+            "use text instead of Parquet and frames",
             file,
         )
 
@@ -78,10 +79,6 @@ def require_polars(what: str, file: str | None = None) -> None:
 def _polars_needs() -> int:
     threads = os.environ.get(_POLARS_THREADS, "1")
     return _POLARS + _POLARS_THREAD * (int(threads) if threads.isdecimal() else 1)
-
-
-def _size(n_bytes: float) -> str:
-    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MiB"
 
 
 def _system_free() -> int | None:

@@ -260,9 +260,8 @@ class Transactions:
             ends, recoded, self.counts, overwrite=True, stage=stage
         )
         positions = None if self.positions is None else became[self.positions]
-        return Transactions._of_canonical(
-            vocabulary, offsets, rows, counts, positions, Origin(self.layout)
-        )
+        origin = Origin(self.layout)
+        return Transactions._of_canonical(vocabulary, offsets, rows, counts, positions, origin)
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], int]]:
         labels = self.vocabulary.labels
@@ -384,12 +383,7 @@ class TransactionsBuilder:
             check_counts(counts, len(offsets) - 1)
         self._add_batch(offsets, codes, counts, stage)
 
-    def build(
-        self,
-        *,
-        origin: Origin = NOWHERE,
-        stage: Stage = QUIET,
-    ) -> Transactions:
+    def build(self, *, origin: Origin = NOWHERE, stage: Stage = QUIET) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out.
 
         `stage` is told how far this has got, and may end it; its threads share the work.

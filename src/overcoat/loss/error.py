@@ -7,12 +7,15 @@ with a its support in the original and e the estimate from the release (docs/mea
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET, Stage
+from overcoat.data.holders import Holders
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.loss.separable import touched_by
@@ -21,6 +24,7 @@ from overcoat.partition import Partition
 __all__ = ["Errors", "ExpectedError", "guess_factor", "n_pairs"]
 
 Numbers = NDArray[np.int64]
+Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,9 @@ def n_pairs(data: Transactions) -> int:
     return int((data.lengths * (data.lengths - 1) // 2).sum())
 
 
+_SOME = 1 << 18  # errors added up between two calls of the stage
+
+
 class ExpectedError:
     """The expected error of partitions of the items of some data.
 
@@ -77,14 +84,14 @@ class ExpectedError:
 
     MOST = 50_000_000  # pairs in rows: beyond, counting them takes too much memory
 
-    def __init__(self, data: Transactions) -> None:
+    def __init__(self, data: Transactions, *, stage: Stage = QUIET) -> None:
         if n_pairs(data) > self.MOST:
             raise PolicyError(
                 f"the rows hold {n_pairs(data):,} pairs of items, too many to count all of them"
             )
-        self._data = data
+        self._data, self._stage = data, stage
         self._first, self._second, self._together = _count_pairs(
-            data.offsets, data.codes.astype(np.int64), data.counts, data.n_items
+            data.offsets, data.codes, data.counts, data.n_items, stage
         )
 
     def total(self, partition: Partition) -> Errors:
@@ -116,54 +123,62 @@ class ExpectedError:
         inside = among[self._first] | among[self._second]
         first, second = self._first[inside], self._second[inside]
         one, other = home[first], home[second]
-        met = _Table(*_count_pairs(offsets, groups, counts, n), n)
+        met = _Table(*_count_pairs(offsets, groups, counts, n, self._stage), n)
         image = np.where(one == other, single[one], met.of(one, other))
         of_pairs = np.abs(self._together[inside] - image * factor[first] * factor[second])
         return Errors(
-            _mean(of_items / data.supports[items], n),
-            _mean(of_pairs / self._together[inside], len(self._together)),
-            _mean(of_items, int(data.supports.sum())),
-            _mean(of_pairs, int(self._together.sum())),
+            self._mean(of_items / data.supports[items], n),
+            self._mean(of_pairs / self._together[inside], len(self._together)),
+            self._mean(of_items, int(data.supports.sum())),
+            self._mean(of_pairs, int(self._together.sum())),
         )
 
+    def _mean(self, errors: NDArray[np.float64], number: int) -> float:
+        # fsum is exact, so the mean does not depend on how a machine adds up.
+        return math.fsum(self._told(errors)) / number if number else 0.0
 
-def _mean(errors: NDArray[np.float64], number: int) -> float:
-    # fsum is exact, so the mean does not depend on how a machine adds up.
-    return math.fsum(errors.tolist()) / number if number else 0.0
+    def _told(self, errors: NDArray[np.float64]) -> Iterator[float]:
+        for start in range(0, len(errors), _SOME):
+            self._stage()
+            yield from errors[start : start + _SOME].tolist()
 
 
 def _recoded(
     data: Transactions, partition: Partition, among: NDArray[np.bool_]
-) -> tuple[Numbers, Numbers, Numbers]:
+) -> tuple[Numbers, Codes, Numbers]:
     """Return the rows that hold any of these items, as groups, each once; CSR arrays and counts."""
     row_of = np.repeat(np.arange(data.n_distinct), data.lengths)
     concerned = np.zeros(data.n_distinct, bool)
     concerned[row_of[among[data.codes]]] = True
     groups = partition.group_of[data.codes].astype(np.int64)
     kept = concerned[row_of] & (groups >= 0)
-    keys = np.unique(row_of[kept] * data.n_items + groups[kept])
-    rows, number = np.unique(keys // max(data.n_items, 1), return_inverse=True)
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(number, minlength=len(rows)))])
-    return offsets, keys % max(data.n_items, 1), data.counts[rows]
+    # Sorted, not np.unique, which hashes and takes seconds for millions.
+    keys = np.sort(row_of[kept] * data.n_items + groups[kept])
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    rows = keys // max(data.n_items, 1)
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    offsets = np.append(starts, len(keys))
+    return offsets, (keys % max(data.n_items, 1)).astype(np.int32), data.counts[rows[starts]]
 
 
 def _count_pairs(
-    offsets: Numbers, codes: Numbers, counts: Numbers, n_items: int
+    offsets: Numbers, codes: Codes, counts: Numbers, n_items: int, stage: Stage
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the pairs that rows hold, the smaller code first, and how many hold each."""
-    lengths = np.diff(offsets)
-    keys: list[Numbers] = [np.empty(0, np.int64)]
-    weights: list[Numbers] = [np.empty(0, np.int64)]
-    for length in np.unique(lengths[lengths > 1]).tolist():
-        rows = np.flatnonzero(lengths == length)
-        inside = codes[offsets[rows][:, None] + np.arange(length)]  # (rows, length)
-        one, other = np.triu_indices(length, 1)
-        keys.append((inside[:, one] * n_items + inside[:, other]).ravel())
-        weights.append(np.repeat(counts[rows], len(one)))
-    pairs, number = np.unique(np.concatenate(keys), return_inverse=True)
-    totals = np.zeros(len(pairs), np.int64)
-    np.add.at(totals, number, np.concatenate(weights))
-    return pairs // max(n_items, 1), pairs % max(n_items, 1), totals
+    """Return the pairs that rows hold, the smaller code first, and how many hold each; in order."""
+    holders = Holders(offsets, codes, n_items)
+    firsts, seconds, totals = [[np.empty(0, np.int64)] for _ in range(3)]
+    for item in range(n_items):
+        stage(item, n_items)
+        ends, others = holders.beyond(item)  # in the rows with the item, what comes after it
+        if not len(others):
+            continue
+        held = np.zeros(n_items - item, np.int64)
+        np.add.at(held, others - item, np.repeat(counts[holders.rows_with(item)], np.diff(ends)))
+        beside = np.flatnonzero(held)
+        firsts.append(np.full(len(beside), item, np.int64))
+        seconds.append(beside + item)
+        totals.append(held[beside])
+    return np.concatenate(firsts), np.concatenate(seconds), np.concatenate(totals)
 
 
 class _Table:

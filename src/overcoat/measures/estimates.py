@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, Problem
 from overcoat.loss.error import guess_factor
@@ -19,9 +20,13 @@ __all__ = ["count_supports", "estimate_supports", "label_codes"]
 Offsets = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
+_ROWS = 1 << 17  # looked at between two calls of the stage
 
-def count_supports(data: Transactions, offsets: Offsets, codes: Codes) -> NDArray[np.int64]:
-    """Return the support of each itemset in `data`.
+
+def count_supports(
+    data: Transactions, offsets: Offsets, codes: Codes, *, stage: Stage = QUIET
+) -> NDArray[np.int64]:
+    """Return the support of each itemset in `data`; `stage` may end it.
 
     >>> data = Transactions.of([{"a", "b"}, {"a"}, {"a", "b"}])
     >>> count_supports(data, np.array([0, 1, 3]), np.array([0, 0, 1], np.int32))
@@ -29,13 +34,23 @@ def count_supports(data: Transactions, offsets: Offsets, codes: Codes) -> NDArra
     """
     owner = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     rarest_first = np.lexsort((data.supports[codes], owner))
-    return set_supports(
-        data.offsets, data.codes, data.counts, offsets, codes[rarest_first], data.n_items
-    )
+    supports = np.zeros(len(offsets) - 1, np.int64)
+    for start in range(0, data.n_distinct, _ROWS):
+        stage()
+        ends = data.offsets[start : start + _ROWS + 1]
+        rows = ends - ends[0], data.codes[ends[0] : ends[-1]], data.counts[start : start + _ROWS]
+        supports += set_supports(*rows, offsets, codes[rarest_first], data.n_items)
+    return supports
 
 
 def estimate_supports(
-    data: Transactions, released: Transactions, mapping: Mapping, offsets: Offsets, codes: Codes
+    data: Transactions,
+    released: Transactions,
+    mapping: Mapping,
+    offsets: Offsets,
+    codes: Codes,
+    *,
+    stage: Stage = QUIET,
 ) -> NDArray[np.float64]:
     """Return the estimate e of each itemset's support, from the release alone.
 
@@ -62,7 +77,8 @@ def estimate_supports(
             np.maximum(partition.size_of, 1)
         )  # suppressed ones are not looked at
         factors = np.multiply.reduceat(of_items[codes], offsets[:-1])
-        estimates[known] = count_supports(released, image_offsets, image) * factors[known]
+        supports = count_supports(released, image_offsets, image, stage=stage)
+        estimates[known] = supports * factors[known]
     return estimates
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.holders import Holders
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
@@ -19,7 +20,9 @@ Itemset = tuple[int, ...]  # codes, ascending
 _LIMIT = 1_000_000
 
 
-def mine_frequent(data: Transactions, min_count: int, max_size: int = 3) -> dict[Itemset, int]:
+def mine_frequent(
+    data: Transactions, min_count: int, max_size: int = 3, *, stage: Stage = QUIET
+) -> dict[Itemset, int]:
     """Return the itemsets of at most `max_size` items that `min_count` transactions hold.
 
     Sets grow item by item, in ascending order: after an item has been taken, only the rows that
@@ -39,6 +42,7 @@ def mine_frequent(data: Transactions, min_count: int, max_size: int = 3) -> dict
     found: dict[Itemset, int] = {}
     rows = data.offsets, data.codes, data.counts
     for itemset, support in _grow((), *rows, data.n_items, max(min_count, 1), max_size):
+        stage(len(found))
         found[itemset] = support
         if len(found) > _LIMIT:
             raise PolicyError(

@@ -23,6 +23,7 @@ from operator import attrgetter
 import numpy as np
 
 from overcoat.checks import check_count
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.loss.error import guess_factor
 from overcoat.mapping import Mapping
@@ -87,6 +88,8 @@ def measure_patterns(
     min_confidence: float = 50.0,
     top: int = 100,
     max_size: int = 3,
+    *,
+    stage: Stage = QUIET,
 ) -> Patterns:
     """Hold the patterns that a release lets one see against those of the original.
 
@@ -97,6 +100,7 @@ def measure_patterns(
     min_confidence : of rules, in percent
     top : K of the K most supported itemsets; ties go to what comes first in item order
     max_size : items of the largest itemsets looked at
+    stage : may end it
 
     Estimates and confidences are taken to the nearest millionth: closer ones are ties.
 
@@ -107,13 +111,14 @@ def measure_patterns(
     Survival(n_original=3, n_estimated=5, n_both=3)
     """
     top, max_size = check_count("top", top, 1), check_count("max_size", max_size, 1)
-    original = mine_frequent(data, min_count, max_size)
-    estimate = _Estimate(data, released, mapping, min_count, max_size)
+    original = mine_frequent(data, min_count, max_size, stage=stage)
+    estimate = _Estimate(data, released, mapping, min_count, max_size, stage)
     seen = {itemset for itemset in original if estimate.is_frequent(itemset)}
 
     rules = both = 0
     least = _millionths(min_confidence / 100)
     for itemset, support in original.items():
+        stage()
         for size in range(1, len(itemset)):
             for left in combinations(itemset, size):
                 if _millionths(support / original[left]) >= least:
@@ -161,9 +166,11 @@ class _Estimate:
         mapping: Mapping,
         min_count: int,
         max_size: int,
+        stage: Stage,
     ) -> None:
         # e is at most the support of the image: an image that is not frequent need not be known.
-        self._supports = mine_frequent(released, min_count, max_size)
+        self._stage = stage
+        self._supports = mine_frequent(released, min_count, max_size, stage=stage)
         self._least = _millionths(min_count)
         self._members: dict[int, list[int]] = {}  # label -> its items, ascending
         self._label_of: dict[int, int] = {}
@@ -178,6 +185,7 @@ class _Estimate:
 
     def _find_kinds(self, max_size: int) -> Iterator[_Kind]:
         for labels in self._supports:
+            self._stage()
             sizes = [len(self._members[label]) for label in labels]
             most = max_size - len(labels) + 1
             for taken in product(*(range(1, min(size, most) + 1) for size in sizes)):
@@ -211,6 +219,7 @@ class _Estimate:
         """Return how many rules have at least that confidence, in millionths."""
         rules = 0
         for kind in self.kinds:
+            self._stage()
             whole = self._estimate(kind.labels, kind.taken)
             for left in product(*(range(n + 1) for n in kind.taken)):
                 if (

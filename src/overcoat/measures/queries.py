@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.checks import check_choice, check_count
+from overcoat.context import QUIET, Stage
 from overcoat.data.holders import Holders
 from overcoat.data.io import read
 from overcoat.data.transactions import Transactions
@@ -188,7 +189,12 @@ class Answers:
 
 
 def answer(
-    workload: Workload, data: Transactions, released: Transactions, mapping: Mapping
+    workload: Workload,
+    data: Transactions,
+    released: Transactions,
+    mapping: Mapping,
+    *,
+    stage: Stage = QUIET,
 ) -> Answers:
     """Answer every query of a workload from a release, and hold it against the original.
 
@@ -204,8 +210,8 @@ def answer(
     sets = workload.offsets, workload.codes
     return Answers(
         workload,
-        count_supports(data, *sets),
-        estimate_supports(data, released, mapping, *sets),
+        count_supports(data, *sets, stage=stage),
+        estimate_supports(data, released, mapping, *sets, stage=stage),
     )
 
 
@@ -225,6 +231,8 @@ def draw_workload(
     seed: int = 0,
     among: Iterable[str] | None = None,
     by: By = "items",
+    *,
+    stage: Stage = QUIET,
     **options: Any,
 ) -> Workload:
     """Draw `n` queries of `q` different items, each of which somebody matches.
@@ -245,6 +253,7 @@ def draw_workload(
     seed : of PCG64; the same seed gives the same queries on every machine
     among : the items that are allowed, such as `Mapping.generalized`; by default all
     by : the law
+    stage : may end the drawing
 
     Raises
     ------
@@ -266,7 +275,7 @@ def draw_workload(
         )
     rows = _long_rows(data, mask, q)
     rng = np.random.Generator(np.random.PCG64(seed))
-    drawn = (_by_items if by == "items" else _by_occurrences)(rows, q, n, rng)
+    drawn = (_by_items if by == "items" else _by_occurrences)(rows, q, n, rng, stage)
     over = "" if mask is None else f" among {int(mask.sum()):,}"
     return Workload(
         data.vocabulary,
@@ -283,6 +292,8 @@ def draw_workloads(
     seed: int = 0,
     among: Iterable[str] | None = None,
     by: By = "items",
+    *,
+    stage: Stage = QUIET,
 ) -> tuple[Workload, ...]:
     """Draw a workload for each size; by default 1, 2 and 3, as far as anybody matches these.
 
@@ -292,7 +303,7 @@ def draw_workloads(
     among = None if among is None else tuple(among)
     if sizes is None:
         sizes = range(1, min(largest_query(data, among), 3) + 1)
-    return tuple(draw_workload(data, q, n, seed, among, by) for q in sizes)
+    return tuple(draw_workload(data, q, n, seed, among, by, stage=stage) for q in sizes)
 
 
 def _misfit(vocabulary: Vocabulary, offsets: Any, codes: Any) -> str | None:
@@ -343,11 +354,13 @@ def _long_rows(data: Transactions, among: NDArray[np.bool_] | None, q: int) -> R
     return _ends(lengths[long]), data.codes[kept], data.counts[long]
 
 
-def _by_items(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _by_items(
+    rows: Rows, q: int, n: int, rng: np.random.Generator, stage: Stage
+) -> NDArray[np.int64]:
     """Draw item after item. Every row is long enough, so there is always one more to draw."""
     offsets, codes, _ = rows
     draws = rng.random((n, q))  # each query has its own, in whatever order they are worked on
-    items = np.unique(codes)
+    items = np.flatnonzero(np.bincount(codes))
     drawn = np.empty((n, q), np.int64)
     drawn[:, 0] = items[_choose(draws[:, 0], len(items))]
     if q == 1:
@@ -356,6 +369,7 @@ def _by_items(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[n
     holders = Holders(offsets, codes, n_items)
     last = -1
     for query in np.argsort(drawn[:, 0], kind="stable"):  # those with one first item share its rows
+        stage()
         if drawn[query, 0] != last:
             last = drawn[query, 0]
             of_first = holders.entries(holders.rows_with(last))
@@ -371,7 +385,9 @@ def _by_items(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[n
     return drawn
 
 
-def _by_occurrences(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _by_occurrences(
+    rows: Rows, q: int, n: int, rng: np.random.Generator, stage: Stage
+) -> NDArray[np.int64]:
     """Draw transactions, then items of theirs."""
     offsets, codes, counts = rows
     draws = rng.random((n, q + 1))
@@ -379,6 +395,7 @@ def _by_occurrences(rows: Rows, q: int, n: int, rng: np.random.Generator) -> NDA
     chosen = np.searchsorted(ends, _choose(draws[:, 0], int(ends[-1])), side="right")
     drawn = np.empty((n, q), np.int64)
     for query, row in enumerate(chosen.tolist()):
+        stage(query, n)
         left = codes[offsets[row] : offsets[row + 1]].tolist()
         for step in range(q):
             drawn[query, step] = left.pop(int(_choose(draws[query, step + 1], len(left))))

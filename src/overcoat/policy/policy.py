@@ -231,12 +231,9 @@ class Policy:
                 known=content["known"],
                 ignore_unknown=content["ignore_unknown"],
             )
-        except KeyError as error:
-            raise PolicyError(f"this is not a policy written down: it has no {error}") from None
-        except (TypeError, ValueError) as error:
-            if isinstance(error, PolicyError):
-                raise
-            raise PolicyError(f"this is not a policy written down: {error!r}") from None
+        except (KeyError, TypeError, ValueError) as error:
+            why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+            raise PolicyError(f"this is not a policy written down: {why}") from None
 
     @cached_property
     def digest(self) -> str:
@@ -408,7 +405,7 @@ class Policy:
 
     def _weights(self, vocabulary: Vocabulary, tree: Tree | None, lint: Lint) -> Weights:
         if isinstance(self.weights, Distances):
-            return self.weights.bind(vocabulary)
+            return self.weights.bind(vocabulary, lint)
         if callable(self.weights):
             return CallableWeights(self.weights, vocabulary)
         if self.weights is not None:

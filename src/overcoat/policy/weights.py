@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from overcoat.data.io.text import read_lines, split_fields
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import InputError, PolicyError, Problem
+from overcoat.policy.binding import Lint
 from overcoat.policy.hierarchy import Tree
+from overcoat.words import count_of, listed
 
 __all__ = ["CallableWeights", "DistanceWeights", "Distances", "TreeWeights", "Weights"]
 
@@ -150,8 +152,12 @@ class Distances:
     def __repr__(self) -> str:
         return f"Distances({len(self.pairs)} pairs, default={self.default})"
 
-    def bind(self, vocabulary: Vocabulary) -> DistanceWeights:
+    def bind(self, vocabulary: Vocabulary, lint: Lint) -> DistanceWeights:
         """Return the weights over the codes of `vocabulary`; pairs with absent items drop out."""
+        absent = {item: None for pair in self.pairs for item in pair if item not in vocabulary}
+        if absent:
+            what = f"{count_of(len(absent), 'item')} of {self.file or 'the distances'}"
+            lint.note(f"{what} not in the data: {listed(list(absent))}")
         size = len(vocabulary)
         matrix = np.full((size, size), self._default, np.int32)  # numerators are at most 2^30
         for (one, other), value in self.pairs.items():

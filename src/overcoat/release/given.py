@@ -16,7 +16,7 @@ from overcoat.context import QUIET, Context, Stage
 from overcoat.data.io import output_layout, read, read_as
 from overcoat.data.io.frames import home
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, MappingError, PolicyError
+from overcoat.errors import DataError, MappingError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.policy.config import read_policy, read_settings
 from overcoat.policy.policy import BoundPolicy, Policy
@@ -27,6 +27,7 @@ __all__ = [
     "PolicyLike",
     "fill_in",
     "method_of",
+    "pair_notes",
     "take_data",
     "take_mapping",
     "take_policy",
@@ -47,7 +48,8 @@ def take_data(
         if options:
             raise TypeError(f"unexpected options: {', '.join(options)}")
         return given
-    return read(given, stage=Context.of(context).start("read"), **(options or {}))
+    with Context.of(context).stage("read") as stage:
+        return read(given, stage=stage, **(options or {}))
 
 
 def take_release(
@@ -64,6 +66,20 @@ def take_release(
     if home(given) is not None and data.layout is not None and data.layout.format == "long":
         columns = {"id": data.layout.id, "item": data.layout.item}
     return read(given, stage=stage, **columns)
+
+
+def pair_notes(data: Transactions, released: Transactions, mapping: Mapping) -> list[Problem]:
+    """Say what about a release, its mapping and its original does not go together."""
+    notes = []
+    if mapping.release is not None and mapping.release != released.content_digest:
+        notes.append("was written with another release than this one")
+    labels = {*mapping.labels}
+    if any(item not in mapping for item in data.vocabulary) and {*data.vocabulary} <= labels:
+        notes.append(
+            "has the items of what was given as the original as labels: the original and "
+            "the release may have changed places"
+        )
+    return [Problem(note, mapping.file) for note in notes]
 
 
 def fill_in(data: Any, released: Any, mapping: Any, policy: Any) -> tuple[Any, Any, Any]:

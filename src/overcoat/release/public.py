@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.errors import PolicyError
+from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
 from overcoat.policy.privacy import Family
@@ -19,6 +21,7 @@ from overcoat.release.given import (
     PolicyLike,
     fill_in,
     method_of,
+    pair_notes,
     take_data,
     take_mapping,
     take_policy,
@@ -139,7 +142,7 @@ def apply_mapping(
 
     Raises
     ------
-    MappingError : the mapping does not cover the data
+    UnknownItemsError : the mapping does not cover the data
     VerificationError : the policy does not hold; the error's `verdict` says where
     """
     context = Context.of(context)
@@ -192,5 +195,7 @@ def verify(
     if not isinstance(policy, BoundPolicy):
         with context.stage("policy") as stage:
             policy = take_policy(policy).bind(original, known=known, stage=stage)
+    for note in pair_notes(original, copy, known):
+        event("note", str(note), level=logging.WARNING)
     with context.stage("verify") as stage:
         return check(original, copy, known, policy, stage=stage)

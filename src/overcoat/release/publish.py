@@ -11,6 +11,7 @@ from overcoat.context import Stage
 from overcoat.data.io import Staging, pack
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, VerificationError
+from overcoat.log import event
 from overcoat.mapping import Mapping
 from overcoat.release.sinks import sink_for
 
@@ -46,13 +47,16 @@ def publish(
         sink.stage(staging, result.released, layout, order, stage)
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
         _check_copy(copy, result.released, keep_order)
+        result.digests["released"] = copy.file_digest
         if sink.staged is not None:
             _check_target(result, sink.name, sink.staged)
         if mapping is not None:
             staged = staging.stage(mapping)
             release = result.released.content_digest
             text = result.mapping.dumps(keep_order=keep_order, release=release)
-            staged.write_bytes(pack(mapping, text.encode()))
+            content = pack(mapping, text.encode())
+            staged.write_bytes(content)
+            result.digests["mapping"] = hashlib.sha256(content).hexdigest()
             _check_target(result, str(mapping), staged)
             if Mapping.read(staged) != result.mapping:
                 raise VerificationError("the mapping does not read back as it was written")
@@ -60,6 +64,8 @@ def publish(
             report()
         sink.send(alone=mapping is None)
         staging.commit()
+    sums: dict[str, Any] = {f"{name}_sha256": digest for name, digest in result.digests.items()}
+    event("published", f"published {sink.name}", released=sink.name, mapping=mapping, **sums)
 
 
 def _check_copy(copy: Transactions, released: Transactions, keep_order: bool) -> None:

@@ -14,7 +14,7 @@ from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
-from overcoat.errors import Problem
+from overcoat.errors import PolicyError, Problem
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
@@ -66,6 +66,8 @@ class Result:
     partial : the policy was not met; for study only, cannot be written
     seconds : time by stage
     identifiers : why items look like identifiers, where the owner insisted on publishing them
+    digests : SHA-256 of the input file and of the policy's canonical form; once it is published, of
+        the released and the mapping file; None where there is no file or no such form
     """
 
     data: Transactions
@@ -80,6 +82,11 @@ class Result:
     seconds: dict[str, float]
     identifiers: tuple[str, ...] = ()
     _outcome: Outcome | None = field(default=None)
+    digests: dict[str, str | None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = {"input": self.data.file_digest, "policy": _digest(self.policy)}
+        object.__setattr__(self, "digests", known)  # the way of a frozen data class
 
     @property
     def notes(self) -> tuple[Problem, ...]:
@@ -154,3 +161,10 @@ class Result:
     def __repr__(self) -> str:
         state = "partial, not publishable" if self.partial else "verified"
         return f"Result({self.mapping!r}, {state})"
+
+
+def _digest(policy: BoundPolicy) -> str | None:
+    try:
+        return policy.stated.digest
+    except PolicyError:  # it has a function in it, which cannot be written down
+        return None

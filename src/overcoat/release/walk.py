@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import logging
+
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
 from overcoat.data.memory import require_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, PolicyError, Problem, VerificationError
+from overcoat.log import event
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import named_counts
 from overcoat.measures.loss import measure_loss
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
+from overcoat.release.forecast import forecast
 from overcoat.release.result import Result
 from overcoat.verification import verify
+from overcoat.words import people
 
 __all__ = ["find_release", "make_release"]
 
@@ -43,7 +48,14 @@ def find_release(
     """
     if problems := list(method.problems(policy)):
         raise PolicyError(map(Problem, problems))
-    require_memory(_estimate_memory(data), "the work", limit=context.memory)
+    expected = forecast(data, policy, method)
+    event(
+        "forecast",
+        f"{method.name} is likely to take {expected}",
+        expected_seconds=expected.seconds and round(expected.seconds, 1),
+        expected_memory=expected.memory,
+    )
+    require_memory(expected.memory, "the work", limit=context.memory)
     with context.stage("anonymize", seconds) as stage:
         outcome = method.find(data, policy, stage)
         if not isinstance(outcome, Outcome) or not isinstance(outcome.partition, Partition):
@@ -92,14 +104,11 @@ def make_release(
         identifiers=identifiers,
         _outcome=outcome,
     )
+    for note in result.notes:
+        event("note", str(note), level=logging.WARNING)
     if method is None:
         _check_verdict(result)
     return result
-
-
-def _estimate_memory(data: Transactions) -> int:
-    """Return about how many bytes anonymizing takes on top of the data; measured at m = 2."""
-    return 30 * len(data.codes) + 130 * data.n_distinct + 1000 * data.n_items
 
 
 def _check_verdict(result: Result) -> None:
@@ -108,6 +117,11 @@ def _check_verdict(result: Result) -> None:
         total = sum(verdict.n_violations.values())
         lines = [f"verification failed: {total} violation{'s' * (total != 1)}"]
         lines += [f"  {violation.message}" for violation in verdict.violations]
+        if result.method is None:
+            lines.append(
+                "the mapping does not protect these data: find a new one (anonymize), or publish "
+                "them together with those it was made for"
+            )
         raise VerificationError("\n".join(lines), verdict)
 
 
@@ -119,8 +133,10 @@ def _infeasible(result: Result, outcome: Outcome, advice: str) -> InfeasibleErro
     shown = [f"  {{{', '.join(items)}}}" for items in unmet[:_SHOWN_SETS]]
     if len(unmet) > _SHOWN_SETS:
         shown.append(f"  … and {len(unmet) - _SHOWN_SETS} more")
+    n, k = result.data.n_transactions, result.policy.k
     message = "\n".join(
         [
+            *([f"k = {k:,} is more than the {people(n)} there are"] if k > n else []),
             f"the policy cannot be met within s = {s:g} % (at most {allowed} of {n_items} items "
             f"suppressed): {len(gone)} item{'s' * (len(gone) != 1)} "
             f"({100 * len(gone) / n_items:.4g} %) would have had to go",

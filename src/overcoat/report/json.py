@@ -33,6 +33,9 @@ __all__ = [
 ]
 
 
+_DIGESTS = ("input", "policy", "released", "mapping")
+
+
 def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
     """Return what `overcoat anonymize --json` prints; `log2_ul` is null when nothing is lost."""
     policy, told = result.policy, Internal.of(result).external
@@ -59,7 +62,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "notes": [str(note) for note in result.notes],
         "identifiers": list(result.identifiers),
         "read_as": result.data.origin.read_as or None,
-        "input_sha256": result.data.file_digest,
+        **{f"{name}_sha256": result.digests.get(name) for name in _DIGESTS},
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
         "peak_memory_mb": _finite(round(peak_memory_mb(), 1)),
         **more,

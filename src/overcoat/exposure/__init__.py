@@ -1,0 +1,1 @@
+"""What an attacker who knows some items of a person can find out."""

@@ -1,0 +1,1 @@
+from overcoat.exposure.reference import weigh_sets as weigh_sets

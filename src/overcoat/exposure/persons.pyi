@@ -1,0 +1,1 @@
+from overcoat.exposure.reference import Persons as Persons

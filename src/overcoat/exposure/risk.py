@@ -1,0 +1,189 @@
+"""The risk of a file: what an attacker who knows some items of a person can do, and to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from overcoat import html
+from overcoat.checks import check_count
+from overcoat.context import QUIET, Stage
+from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
+from overcoat.exposure.crowds import MOST_SETS, Crowd, crowd, weigh
+from overcoat.exposure.rows import KnownRows
+from overcoat.mapping import Mapping
+from overcoat.words import people
+
+__all__ = ["Attack", "Risk", "assess", "attack", "revealing_items"]
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What knowing 1, 2, 3, … items of a person, or all of them, gives away.
+
+    Attributes
+    ----------
+    n_people : how many there are
+    k : below which a crowd counts as too small
+    before : in the original
+    after : in the release; None where there is none
+    items : the items that make most people unique in the original, with how many, when as many
+        items are known as `items_known`
+    items_known : see `items`
+    """
+
+    n_people: int
+    k: int
+    before: tuple[Crowd, ...]
+    after: tuple[Crowd, ...] | None = None
+    items: tuple[tuple[str, int], ...] = ()
+    items_known: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all figures as plain values."""
+        return {
+            "n_people": self.n_people,
+            "k": self.k,
+            "before": [one.to_json() for one in self.before],
+            "after": None if self.after is None else [one.to_json() for one in self.after],
+            "items_known": self.items_known,
+            "items": [{"item": item, "people": number} for item, number in self.items],
+        }
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (when, one.known, f"{one.unique:,}", f"{one.below_k:,}", f"{one.chance:.4%}")
+            for when, crowds in (("before", self.before), ("after", self.after or ()))
+            for one in crowds
+        ]
+        head = ["", "items known", "unique", f"below {self.k}", "chance"]
+        return html.card(f"Risk of {people(self.n_people)}", html.table(rows, head))
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{one.unique:,} unique with {one.known} known" for one in self.before)
+        return f"Risk({people(self.n_people)}: {told})"
+
+
+def assess(
+    data: Transactions,
+    mapping: Mapping | None = None,
+    *,
+    known: int = 3,
+    k: int = 5,
+    linkable: Iterable[str] | None = None,
+    seed: int = 0,
+    stage: Stage = QUIET,
+) -> Risk:
+    """Return the risk of some data and, with a mapping, of their release.
+
+    >>> data = Transactions.of([{"a", "b"}, {"a", "c"}, {"a", "b"}, {"a"}])
+    >>> risk = assess(data, known=2, k=3)
+    >>> [(one.known, one.unique, one.below_k) for one in risk.before]
+    [(1, 1, 3), (2, 1, 3), ('all', 1, 3)]
+    """
+    known, k = check_count("known", known), check_count("k", k)
+    if known > 64:
+        raise PolicyError(f"an attacker who knows {known} items knows all of them; ask for 64")
+    mask = _mask(data, linkable)
+    original = KnownRows.of(data, None, mask)
+    sizes: list[int | Literal["all"]] = [*range(1, known + 1), "all"]
+    before = tuple(crowd(original, size, k, seed=seed, stage=stage) for size in sizes)
+    after = None
+    if mapping is not None:
+        published = KnownRows.of(data, mapping, mask)
+        after = tuple(crowd(published, size, k, seed=seed, stage=stage) for size in sizes)
+    at = min(known, 2)
+    revealing: tuple[tuple[str, int], ...] = ()
+    if original.n_sets(at) <= MOST_SETS:
+        revealing = revealing_items(data, original, at, stage=stage)
+    return Risk(data.n_transactions, k, before, after, revealing, at)
+
+
+def revealing_items(
+    data: Transactions, rows: KnownRows, known: int, most: int = 10, *, stage: Stage = QUIET
+) -> tuple[tuple[str, int], ...]:
+    """Return the items that make most people unique, together with at most known - 1 others.
+
+    A person counts for each item that is part of a set that nobody else has.
+    """
+    _, worst_with, _ = weigh(rows, known, stage=stage)
+    row_of = np.repeat(np.arange(len(rows.counts)), np.diff(rows.offsets))
+    alone = worst_with == 1
+    numbers = np.bincount(rows.labels[alone], rows.counts[row_of[alone]], data.n_items)
+    order = np.argsort(-numbers, kind="stable")[:most].tolist()
+    return tuple((data.vocabulary[item], int(numbers[item])) for item in order if numbers[item])
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack: what the attacker knows of somebody, and how many rows it may be.
+
+    Attributes
+    ----------
+    items : what he knows
+    before, after : how many rows of the original, and of the release, fit
+    """
+
+    items: tuple[str, ...]
+    before: int
+    after: int | None = None
+
+
+def attack(
+    data: Transactions,
+    mapping: Mapping | None = None,
+    *,
+    known: int = 3,
+    number: int = 10,
+    seed: int = 0,
+    linkable: Iterable[str] | None = None,
+) -> tuple[Attack, ...]:
+    """Draw people, tell an attacker some of their items, and count who it may be.
+
+    >>> data = Transactions.of([{"a", "b"}, {"a", "c"}, {"a", "b"}])
+    >>> [(one.items, one.before) for one in attack(data, known=2, number=2)]
+    [(('a', 'c'), 1), (('a', 'b'), 2)]
+    """
+    known, number = check_count("known", known), check_count("number", number)
+    mask = _mask(data, linkable)
+    rng = np.random.Generator(np.random.PCG64(check_count("seed", seed, 0)))
+    ends = np.cumsum(data.counts)
+    drawn = np.searchsorted(ends, rng.integers(0, ends[-1], number), side="right")
+    published = None if mapping is None else mapping.apply(data)
+    attacks = []
+    for row in drawn.tolist():
+        codes = data.row(row)
+        if mask is not None:
+            codes = codes[mask[codes]]
+        told = np.sort(rng.permutation(codes)[:known])
+        items = tuple(data.vocabulary[code] for code in told.tolist())
+        after = None
+        if mapping is not None and published is not None:
+            labels = {label for item in items if (label := mapping[item]) is not None}
+            after = _holding(published, [published.vocabulary.code(label) for label in labels])
+        attacks.append(Attack(items, _holding(data, told.tolist()), after))
+    return tuple(attacks)
+
+
+def _holding(data: Transactions, codes: list[int]) -> int:
+    rows = np.repeat(np.arange(data.n_distinct), data.lengths)
+    wanted = np.zeros(data.n_items, bool)
+    wanted[codes] = True
+    held = np.bincount(rows[wanted[data.codes]], minlength=data.n_distinct)
+    return int(data.counts[held == len(codes)].sum())
+
+
+def _mask(data: Transactions, linkable: Iterable[str] | None) -> NDArray[np.bool_] | None:
+    if linkable is None:
+        return None
+    names = {linkable} if isinstance(linkable, str) else {*linkable}
+    mask = np.zeros(data.n_items, bool)
+    mask[[data.vocabulary.code(item) for item in names if item in data.vocabulary]] = True
+    if not mask.any() and data.n_items:
+        raise PolicyError("none of the linkable items occurs in the data")
+    return mask

@@ -1,0 +1,63 @@
+"""Risk and attacks as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from overcoat.exposure.crowds import Crowd
+from overcoat.exposure.risk import Attack, Risk
+from overcoat.words import people
+
+__all__ = ["attack_lines", "risk_lines"]
+
+
+def risk_lines(risk: Risk) -> str:
+    """Return the risk as a small table and a few sentences."""
+    head = ["items known", "unique", f"fewer than {risk.k}", "chance"]
+    lines = [f"{people(risk.n_people)}; an attacker knows some items of one of them"]
+    for title, crowds in (("original", risk.before), ("release", risk.after)):
+        if crowds is None:
+            continue
+        rows = [_row(one, risk.n_people) for one in crowds]
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        lines += ["", title]
+        for row in (head, *rows):
+            cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            lines.append("  " + "   ".join(cells))
+    lines += [
+        "",
+        "unique: some such items of these people fit one row only",
+        f"fewer than {risk.k}: some fit fewer than {risk.k} rows",
+        "chance: how often the attacker picks the right row, knowing items drawn at random",
+    ]
+    if any(not one.exact for one in (*risk.before, *(risk.after or ()))):
+        lines.append("~: estimated from people drawn at random; --json has the intervals")
+    if risk.items:
+        told = ", ".join(f"{item} ({number:,})" for item, number in risk.items)
+        with_others = "" if risk.items_known == 1 else " together with one more item"
+        lines += ["", f"items that make most people unique in the original{with_others}: {told}"]
+    return "\n".join(lines)
+
+
+def _row(one: Crowd, n_people: int) -> list[str]:
+    about = "" if one.exact else "~ "
+    known = "the whole row" if one.known == "all" else str(one.known)
+    numbers = [f"{about}{n:,} ({_percent(n, n_people)})" for n in (one.unique, one.below_k)]
+    return [known, *numbers, f"{about}{100 * one.chance:.3g} %"]
+
+
+def _percent(number: int, of: int) -> str:
+    if number and 100 * number / of < 0.05:
+        return "< 0.1 %"
+    return f"{100 * number / max(of, 1):.1f} %"
+
+
+def attack_lines(attacks: Sequence[Attack]) -> str:
+    """Return what each attacker knows, and how many rows fit."""
+    lines = []
+    for number, one in enumerate(attacks, 1):
+        after = "" if one.after is None else f", {one.after:,} of the release"
+        what = ", ".join(one.items) or "nothing"
+        fit = f"{one.before:,} row{'s' * (one.before != 1)} of the original fit"
+        lines.append(f"{number}. knows {what}: {fit}{'s' * (one.before == 1)}{after}")
+    return "\n".join(lines)

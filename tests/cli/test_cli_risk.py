@@ -1,0 +1,62 @@
+"""`overcoat risk`."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.command import Desk, words
+
+
+def test_before_and_after(desk: Desk) -> None:
+    assert (
+        desk.run(*words("anonymize d.dat -k 3 --km 2 -s 40 -o o.dat --mapping map.json")).status
+        == 0
+    )
+    content = desk.run(*words("risk d.dat o.dat --mapping map.json -k 3 --known 2 --json")).json
+    assert content["n_people"] == 7
+    assert [one["known"] for one in content["before"]] == [1, 2, "all"]
+    assert content["before"][0]["unique"] == 1  # e and f are of one person
+    assert [one["below_k"] for one in content["after"][:2]] == [0, 0]
+    assert all(one["exact"] for one in content["before"] + content["after"])
+
+
+def test_of_data_alone(desk: Desk) -> None:
+    done = desk.run(*words("risk d.dat --attacks 2"))
+    assert done.status == 0
+    text = done.out.decode()
+    assert "release" not in text
+    assert "items known" in text
+    assert "2. knows " in text
+    assert desk.run(*words("risk d.dat --json")).json["after"] is None
+
+
+def test_linkable_items(desk: Desk) -> None:
+    desk.write({"l.txt": "a b\n"})
+    content = desk.run(*words("risk d.dat --linkable l.txt --known 1 --json")).json
+    assert content["before"][0]["unique"] == 0
+    desk.write({"l.txt": "zebra\n"})
+    done = desk.run(*words("risk d.dat --linkable l.txt"))
+    assert done.status == 2
+    assert "l.txt:1: item 'zebra' does not occur" in done.err
+
+
+@pytest.mark.parametrize(
+    ("more", "words_"),
+    [("o.dat", "RELEASED and --mapping go together"), ("--known 0", "0 is not in the range")],
+)
+def test_bad_questions(desk: Desk, more: str, words_: str) -> None:
+    desk.write({"o.dat": "a\n"})
+    done = desk.run("risk", "d.dat", *words(more))
+    assert done.status == 2
+    assert words_ in done.err
+
+
+def test_a_release_of_other_data(desk: Desk) -> None:
+    assert (
+        desk.run(*words("anonymize d.dat -k 3 --km 2 -s 40 -o o.dat --mapping map.json")).status
+        == 0
+    )
+    desk.write({"e.dat": "a b\nc\n"})
+    done = desk.run(*words("risk e.dat o.dat --mapping map.json"))
+    assert done.status == 4
+    assert "the release is not the data under this mapping" in done.err
