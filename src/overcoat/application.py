@@ -105,6 +105,10 @@ class Statement:
         privacy : whether the policy has to protect something; measures do without
         """
         stated = {} if file is None else read_settings(file)
+        either = {"utility": "utility_level", "utility_level": "utility"}
+        for key, other in either.items():
+            if settings.get(key) is not None:
+                stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
         method = stated.pop("algorithm", None)
         files = [] if file is None else [file]

@@ -115,6 +115,12 @@ _COSTS = {
         metavar="FILE",
         help="Sets of items that may be merged with each other. Default: one set of all.",
     ),
+    "--utility-level": click.option(
+        "--utility-level",
+        metavar="LEVEL",
+        help="The sets are the nodes of --hierarchy at this level: steps below the root, or what "
+        "stands before a colon in their names.",
+    ),
     "--hierarchy": click.option(
         "--hierarchy",
         type=FILE,
@@ -194,6 +200,7 @@ policy_options = _together(
             "--pgen", is_flag=True, default=None, help="Protect every part of every transaction."
         ),
         _COSTS["--utility"],
+        _COSTS["--utility-level"],
         click.option(
             "--rest",
             type=click.Choice(["together", "intact"]),

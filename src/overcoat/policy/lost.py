@@ -12,6 +12,7 @@ from overcoat.errors import InputError
 from overcoat.policy.binding import Domain, Lint
 from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.sets import Sets
+from overcoat.policy.tables import find_table
 
 if TYPE_CHECKING:
     from overcoat.policy.policy import Policy
@@ -28,7 +29,9 @@ def lint_codes(policy: Policy, domain: Domain, lint: Lint) -> None:
     sources: dict[str, Collection[str]] = {}
     if isinstance(policy.hierarchy, Hierarchy):
         sources["the hierarchy"] = policy.hierarchy.ancestors
-    sources["the utility sets"] = _items(policy.utility.sets, domain)
+    sets = policy.utility.sets
+    if isinstance(sets, Sets):
+        sources["the utility sets"] = _items(sets, domain, tables=True)
     sources["the privacy constraints"] = [
         item for family in policy.privacy for item in _named_by(family, domain)
     ]
@@ -43,7 +46,9 @@ def _named_by(family: Any, domain: Domain) -> list[str]:
     return [item for part in parts if isinstance(part, Sets) for item in _items(part, domain)]
 
 
-def _items(sets: Sets, domain: Domain) -> list[str]:
+def _items(sets: Sets, domain: Domain, *, tables: bool = False) -> list[str]:
+    if tables and (table := find_table(sets.lines, domain)):
+        return [item for _, item, _ in table.rows]
     with suppress(InputError):  # what is wrong with the sets is told elsewhere
         return [item for entry in sets.settled(domain).entries for item in entry.items]
     return []

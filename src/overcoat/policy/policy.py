@@ -49,13 +49,7 @@ Penalties = Mapping[str, float] | Callable[[str], float]
 
 # What a policy states, s apart; the rest is how it came to be.
 _STATED = (
-    "k",
-    "privacy",
-    "utility",
-    "hierarchy",
-    "weights",
-    "penalties",
-    "known",
+    *("k", "privacy", "utility", "hierarchy", "weights", "penalties", "known"),
     "ignore_unknown",
 )
 
@@ -293,7 +287,7 @@ class Policy:
         return replace(
             self,
             privacy=Families(family.settled(domain) for family in self.privacy),
-            utility=Utility(self.utility.sets.settled(domain), rest=self.utility.rest),
+            utility=self.utility.settled(domain),
         )
 
     def bind(
