@@ -7,7 +7,6 @@ parses what people say and renders what comes back; it composes nothing itself.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Mapping as Abstract
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.data.io import Asked, Staging, pack, read_source, send
+from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
@@ -159,15 +158,12 @@ class Questions:
 
 def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
     """Find out before the work, not after it, that an output cannot be written."""
-    there = [os.stat(path) for path in inputs if path is not None and os.path.exists(path)]
+    given = [path for path in inputs if path is not None]
     with Staging() as staging:  # leaves nothing behind
         for output in outputs:
             if output is None or output == "-":
                 continue
-            target = os.path.realpath(output)  # where it will be written
-            if os.path.exists(target) and any(
-                os.path.samestat(os.stat(target), other) for other in there
-            ):
+            if any(reads(path, output) for path in given):
                 raise DataError("is an input; name another file for the output", output)
             staging.stage(output)
 

@@ -102,6 +102,10 @@ class Stage:
             raise errors[0]
         return [results[number] for number in range(len(jobs))]
 
+    def share(self, before: int, of: int) -> Stage:
+        """Return a stage for a part of the work: `before` was done by others, `of` is all."""
+        return _Share(self, before, of)
+
     def still(self, done: int, of: int) -> Stage:
         """Return a stage for further work that the progress does not show; it can be ended, too."""
         return _Still(self, done, of)
@@ -128,6 +132,18 @@ class _Still(Stage):
 
     def __call__(self, done: int = 0, of: int = 0) -> None:
         self._shown(*self._at)
+
+
+class _Share(Stage):
+    """Tells what is done on top of what was done before, of all there is."""
+
+    def __init__(self, stage: Stage, before: int, of: int) -> None:
+        self.name, self.threads, self.engine = stage.name, stage.threads, stage.engine
+        self.memory, self.seconds = stage.memory, 0.0
+        self._whole, self._before, self._of = stage, before, of
+
+    def __call__(self, done: int = 0, of: int = 0) -> None:
+        self._whole(self._before + done, self._of)
 
 
 class _Part(Stage):

@@ -18,7 +18,7 @@ Anything else that escapes is a bug in Overcoat (exit status 70).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 __all__ = [
@@ -32,12 +32,24 @@ __all__ = [
     "Problem",
     "UnknownItemsError",
     "VerificationError",
+    "problem_lines",
 ]
+
+_APART = 3  # problems of one kind that are told one by one; more are told together
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong, and where.
+
+    Attributes
+    ----------
+    message : what is wrong, in full
+    file, line : where
+    many : what several of its kind are: "items do not occur in the data"; None where each problem
+        is a kind of its own
+    what : the thing that is wrong, where several are listed
+    hint : what else is said of it there
 
     >>> print(Problem("item 'aa' does not occur in the data", "privacy.txt", 3))
     privacy.txt:3: item 'aa' does not occur in the data
@@ -46,11 +58,50 @@ class Problem:
     message: str
     file: str | None = None
     line: int | None = None
+    many: str | None = field(default=None, compare=False)
+    what: str = field(default="", compare=False)
+    hint: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         """Render as ``file:line: message``."""
         where = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         return f"{where}: {self.message}" if where else self.message
+
+    @property
+    def short(self) -> str:
+        """What it is among others of its kind."""
+        line = "" if self.line is None else f"line {self.line}"
+        if not self.what:
+            return line or self.message
+        more = ", ".join(part for part in (line, self.hint) if part)
+        return f"{self.what} ({more})" if more else self.what
+
+
+def problem_lines(problems: Iterable[Problem]) -> list[str]:
+    """Return problems as lines for people: those of one kind once, if there are more than a few.
+
+    >>> strangers = [
+    ...     Problem(f"item {x!r} is unknown", "p.txt", n, "items are unknown", repr(x))
+    ...     for n, x in enumerate("abcde", 1)
+    ... ]
+    >>> print(*problem_lines(strangers))
+    p.txt: 5 items are unknown: 'a' (line 1), 'b' (line 2), 'c' (line 3), …
+    """
+    every = list(problems)
+    kinds: dict[tuple[str | None, str], list[Problem]] = {}
+    for problem in every:
+        if problem.many is not None:
+            kinds.setdefault((problem.file, problem.many), []).append(problem)
+    lines = []
+    for problem in every:
+        alike = [] if problem.many is None else kinds[problem.file, problem.many]
+        if len(alike) <= _APART:
+            lines.append(str(problem))
+        elif problem is alike[0]:
+            some = ", ".join(one.short for one in alike[:_APART])
+            where = f"{problem.file}: " if problem.file is not None else ""
+            lines.append(f"{where}{len(alike):,} {problem.many}: {some}, …")
+    return lines
 
 
 class OvercoatError(Exception):
@@ -68,6 +119,8 @@ class OvercoatError(Exception):
 
 class InputError(OvercoatError, ValueError):
     """Something the user gave is wrong; `problems` lists everything that is.
+
+    Its text tells problems of one kind once, with their number and the first of them.
 
     >>> raise PolicyError("k must be at least 1, not 0")
     Traceback (most recent call last):
@@ -88,7 +141,7 @@ class InputError(OvercoatError, ValueError):
         if isinstance(problems, Problem):
             problems = (problems,)
         self.problems: tuple[Problem, ...] = tuple(problems)
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__("\n".join(problem_lines(self.problems)))
 
 
 class DataError(InputError):
@@ -117,7 +170,10 @@ class UnknownItemsError(MappingError):
     def __init__(self, items: Sequence[str], file: str | None = None) -> None:
         self.items = tuple(items)
         words = "item {!r} of the data is not in the mapping"
-        super().__init__(Problem(words.format(item), file) for item in self.items)
+        many = "items of the data are not in the mapping"
+        super().__init__(
+            Problem(words.format(item), file, many=many, what=repr(item)) for item in self.items
+        )
 
 
 class InfeasibleError(OvercoatError):

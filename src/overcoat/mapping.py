@@ -32,6 +32,7 @@ __all__ = ["Mapping"]
 # Labels list every item of a small group and the first of a large one: the mapping has them all.
 _LISTED = 4
 _SHOWN = 2
+_TWICE = "items are in a group twice or in two groups"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,14 +77,20 @@ class Mapping(Abstract[str, "str | None"]):
         vocabulary = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
         members = [tuple(group) for group in groups]
         problems = [
-            Problem(f"item {item!r} of a group is not in the vocabulary")
+            Problem(
+                f"item {item!r} of a group is not in the vocabulary",
+                many="items of groups are not in the vocabulary",
+                what=repr(item),
+            )
             for group in members
             for item in group
             if item not in vocabulary
         ]
         seen = Counter(item for group in members for item in group)
         problems += [
-            Problem(f"item {item!r} is in a group twice or in two groups")
+            Problem(
+                f"item {item!r} is in a group twice or in two groups", many=_TWICE, what=repr(item)
+            )
             for item, times in seen.items()
             if times > 1
         ]
@@ -139,8 +146,7 @@ class Mapping(Abstract[str, "str | None"]):
                 pass
             case _:
                 raise MappingError('expected {"items": {…}, "groups": {…}}', file)
-        problems = [Problem(message, file) for message in _faults(items, groups)]
-        if problems:
+        if problems := list(_faults(items, groups, file)):
             raise MappingError(problems)
         vocabulary = Vocabulary(items)
         codes = {label: sorted(map(vocabulary.code, group)) for label, group in groups.items()}
@@ -344,26 +350,32 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return content
 
 
-def _faults(items: dict[str, Any], groups: dict[str, Any]) -> list[str]:
-    """Return what is wrong between `items` and `groups`; nothing when they agree."""
-    faults = []
+def _faults(items: dict[str, Any], groups: dict[str, Any], file: str | None) -> Iterator[Problem]:
+    """Yield what is wrong between `items` and `groups`; nothing when they agree."""
+
+    def fault(message: str, many: str, what: Any) -> Problem:
+        return Problem(message, file, many=many, what=repr(what))
+
     owner: dict[str, str] = {}
     for label, members in groups.items():
         if not isinstance(members, list) or not members:
-            faults.append(f"group {label!r} must list its items")
+            yield fault(f"group {label!r} must list its items", "groups list no items", label)
             continue
         for item in members:
             if not isinstance(item, str) or item not in items:
-                faults.append(f"group {label!r} has {item!r}, which is no item of the mapping")
+                stranger = f"group {label!r} has {item!r}, which is no item of the mapping"
+                yield fault(stranger, "members of groups are no items of the mapping", item)
             elif item in owner:
-                faults.append(f"item {item!r} is in a group twice or in two groups")
+                yield fault(f"item {item!r} is in a group twice or in two groups", _TWICE, item)
             else:
                 owner[item] = label
         if label in items and members != [label] and set(members) <= set(items):
-            faults.append(f"label {label!r} is also the name of an item outside that group")
+            outside = f"label {label!r} is also the name of an item outside that group"
+            yield fault(outside, "labels are also names of items outside their groups", label)
     for item, label in items.items():
         if label is not None and not isinstance(label, str):
-            faults.append(f"the label of {item!r} must be a string or null, not {label!r}")
+            wrong = f"the label of {item!r} must be a string or null, not {label!r}"
+            yield fault(wrong, "items have labels that are neither strings nor null", item)
         elif owner.get(item) != label:
-            faults.append(f"item {item!r} has label {label!r}, but groups say {owner.get(item)!r}")
-    return faults
+            other = f"item {item!r} has label {label!r}, but groups say {owner.get(item)!r}"
+            yield fault(other, "items have other labels than groups say", item)

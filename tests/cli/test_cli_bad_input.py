@@ -10,6 +10,7 @@ import pytest
 from cli.command import Content, Desk, words
 
 LONG = "patient,code\n1,038\n1,401\n2,038\n2,401\n3,038\n"
+MIXED = "äöü\n".encode()  # then bytes of Latin-1 are strays
 TREE = "".join(f"{leaf};x;*\n" for leaf in "abcd") + "e;y;*\nf;y;*\n"
 
 
@@ -51,10 +52,10 @@ COLUMNS = "--id patient --item code"
 
 DATA_FILES = [
     Bad("no data file", anonymize("", data="no.dat"), ("no.dat: no such file",)),
-    Bad("a directory", anonymize("", data="sub"), ("sub: is a directory",), {"sub/x": ""}),
+    Bad("a directory", anonymize("", data="sub"), ("sub: no data file",), {"sub/x": ""}),
     with_data("empty.dat", "", "empty.dat:1: the file is empty"),
-    with_data("latin.dat", b"a b\ncaf\xe9 b\nna\xefve\n", "latin.dat:2: not UTF-8", "latin.dat:3:"),
-    with_data("latin.csv", b"a,b\ncaf\xe9,b\n", "latin.csv:2: not UTF-8"),
+    with_data("mixed.dat", MIXED + b"caf\xe9 b\nna\xefve\n", "mixed.dat:2: not UTF-8", "dat:3:"),
+    with_data("mixed.csv", MIXED + b"caf\xe9,b\n", "mixed.csv:2: not UTF-8"),
     with_data("quote.csv", 'a,b\n"c,d\n', "quote.csv:2:"),
     with_data("ragged.csv", LONG + "4\n5,1,2\n", "ragged.csv:7:", "ragged.csv:8:", more=COLUMNS),
     with_data("header.csv", "patient,code\n", "header.csv: the file holds no", more=COLUMNS),
@@ -87,7 +88,7 @@ SETS = [
     with_file("--utility", "u.json", '{"x": ["a"],\n "x": ["b"]}', "u.json:2: the name 'x'"),
     with_file("--privacy", "p.txt", "a\nname:\n", "p.txt:2: set 'name' is empty", km=""),
     with_file("--privacy", "p.txt", "# nothing\n\n", "p.txt:1: the file names no set", km=""),
-    with_file("--privacy", "p.txt", b"a\n\xff\n", "p.txt:2: not UTF-8", km=""),
+    with_file("--privacy", "p.txt", MIXED + b"a\n\xff\n", "p.txt:3: not UTF-8", km=""),
     with_file("--privacy", "p.json", '[["a"],\n["a" "b"]]', "p.json:2: not JSON", km=""),
     with_file("--privacy", "p.json", "[]", "p.json:1: the file names no set", km=""),
     with_file("--privacy", "p.json", "7", "p.json:1: expected a list of lists", km=""),
@@ -197,7 +198,7 @@ NUMBERS = [
 
 TREES = [
     with_file("--hierarchy", "h.csv", TREE.replace("d;x;*\n", ""), "h.csv: item 'd' of the data"),
-    with_file("--hierarchy", "h.csv", "a;x;b\n", "item 'b' of the data", "an inner node there"),
+    with_file("--hierarchy", "h.csv", "a;x;b\n", "items of the data", "'b' (an inner node there"),
     with_file("--hierarchy", "h.csv", TREE + "g;y;all\n", "h.csv:7: the path ends in 'all'", "'*'"),
     with_file("--hierarchy", "h.csv", TREE + "g;y;x;*\n", "h.csv:7: node 'y' has parent '*'"),
     with_file("--hierarchy", "h.csv", TREE + "a;y;*\n", "h.csv:7: leaf 'a' has a path already"),
@@ -223,7 +224,7 @@ NUMBER_FILES = [
         "--penalties",
         "y.csv",
         'a,1\nb,much\nc\nd,-1\ne,nan\nf,inf\n"a,1\na,1\na,2\n',
-        *(f"y.csv:{line}: expected item,penalty with a number" for line in range(2, 8)),
+        "y.csv: 6 lines are not item,penalty with a number of at least 0: line 2, line 3, line 4,",
         "y.csv:9: item 'a' has another penalty already",
     ),
 ]
@@ -233,7 +234,7 @@ TOML = [
     toml("syntax", "k = 2\nkm = \n", "p.toml:2: not TOML"),
     toml("monstrous number", f"k = {'1' * 5000}\n", "p.toml", "not TOML"),
     toml("monstrous nesting", f"k = {'[' * 100_000}\n", "p.toml", "not TOML"),
-    toml("not UTF-8", b"k = 2\n# \xff\n", "p.toml:2: not UTF-8"),
+    toml("mixed", b"k = 2\n# \xff\n# " + MIXED, "p.toml:2: not UTF-8"),
     toml(
         "keys and types, all at once",
         'k = 2\nkmm = 2\npgen = "yes"\n[utility]\nx = ["a"]\nk = 5\n',
@@ -284,7 +285,7 @@ MAPPINGS = [
     mapping("no such item", GOOD_MAP.replace('["b"]', '["b", "q"]'), "m.json: group 'b' has 'q'"),
     mapping("two groups", GOOD_MAP.replace('["b"]', '["a", "b"]'), "m.json: item 'a' is in"),
     mapping("not a label", GOOD_MAP.replace('"b": "b"', '"b": 7'), "m.json:", "not 7"),
-    mapping("missing item", GOOD_MAP, "m.json: item 'c' of the data is not in the mapping", "'f'"),
+    mapping("missing", GOOD_MAP, "m.json: 4 items of the data are not in the mapping: 'c', 'd',"),
 ]
 
 OUTPUTS = [
@@ -445,12 +446,176 @@ def test_a_note_is_no_error(desk: Desk, odd: Odd) -> None:
     assert desk.run(*words(command), "-q").err == ""
 
 
-def test_a_file_full_of_strangers_is_told_whole_and_soon(desk: Desk) -> None:
-    desk.write({"p.txt": "".join(f"A{number}\n" for number in range(2000))})
-    done = desk.run(*words("anonymize d.dat -k 2 --privacy p.txt -o o.dat"))
+def test_a_file_full_of_strangers_is_told_once_and_soon(desk: Desk) -> None:
+    desk.write({"p.txt": "A x0\n\n" + "".join(f"x{number}\n" for number in range(1, 2000))})
+    run = words("anonymize d.dat -k 2 --privacy p.txt -o o.dat")
+    done = desk.run(*run)
     assert done.status == 2
-    assert len(done.err.splitlines()) == 2000
-    assert "p.txt:2000: item 'A1999' does not occur in the data" in done.err
+    assert done.err == (
+        "overcoat: error: p.txt: 2,001 items do not occur in the data: 'A' (line 1, near: 'a'), "
+        "'x0' (line 1), 'x1' (line 3), …\n"
+    )
+    told = desk.run(*run, "--json").json["error"]
+    assert told["message"] in done.err
+    assert len(told["problems"]) == 300
+    assert told["problems"][2] == {
+        "message": "item 'x1' does not occur in the data",
+        "file": "p.txt",
+        "line": 3,
+    }
+
+
+# Five things of one kind, what is told of them, and where.
+KINDS = [
+    Bad(
+        "utility sets that overlap",
+        anonymize("--utility u.txt"),
+        ("u.txt: 5 items are in another set already: 'a' (line 2), 'b' (line 2), 'c' (line 3), …",),
+        files={"u.txt": "a b c d e\nb a\nd c\ne\n"},
+    ),
+    Bad(
+        "names of utility sets",
+        anonymize("--utility u.txt"),
+        ("u.txt: 4 names were given before: 'x' (line 2), 'x' (line 3), 'x' (line 4), …",),
+        files={"u.txt": "x: a\nx: b\nx: c\nx: d\nx: e\n"},
+    ),
+    Bad(
+        "empty sets",
+        anonymize("--privacy p.json", km=""),
+        ("p.json: 4 sets are empty: line 1, line 2, line 3, …",),
+        files={"p.json": "[[],\n[],\n[],\n[]]"},
+    ),
+    Bad(
+        "no sets",
+        anonymize("--privacy p.json", km=""),
+        ("p.json: 4 entries are no sets of items: 1 (line 1), 2 (line 1), 3 (line 1), …",),
+        files={"p.json": "[1,2,3,4]"},
+    ),
+    Bad(
+        "no strings",
+        anonymize("--privacy p.json", km=""),
+        ("p.json: 4 items are not strings: 1 (line 1), 2 (line 1), 3 (line 1), …",),
+        files={"p.json": "[[1,2,3,4]]"},
+    ),
+    Bad(
+        "private and linkable",
+        anonymize("--private q.txt --linkable l.txt"),
+        ("q.txt: 4 items are private and cannot be linkable too: 'a' (line 1), 'b' (line 1),",),
+        files={"q.txt": "a b c d\n", "l.txt": "a b c d\n"},
+    ),
+    Bad(
+        "broken quotes",
+        anonymize("--privacy p.txt --sep ,", data="c.csv", km=""),
+        ("p.txt: 4 lines have quotes that are not in order: line 1, line 2, line 3, …",),
+        files={"p.txt": 'a"b\n' * 4, "c.csv": "a,b\n"},
+    ),
+    Bad(
+        "items without a path",
+        anonymize("--hierarchy h.csv"),
+        (
+            "h.csv: 5 items of the data are not in the hierarchy: 'b' (an inner node there, not a "
+            "leaf), 'c', 'd', …",
+        ),
+        files={"h.csv": "a;b;*\n"},
+    ),
+    Bad(
+        "paths",
+        anonymize("--hierarchy h.csv"),
+        (
+            "h.csv: 4 leaves have a path already: 'a' (line 2), 'a' (line 3), 'a' (line 4), …",
+            "h.csv: 4 paths do not end in the root; the root is '*' (line 1): 'b' (line 6), 'c'",
+            "h.csv: 4 paths have an empty name: line 10, line 11, line 12, …",
+            "h.csv: 4 paths lack at least a leaf and a root: leaf;parent;…;root: line 14, line 15,",
+        ),
+        files={
+            "h.csv": "a;*\n" * 5 + "".join(f"x{x};{x}\n" for x in "bcde") + "y;;*\n" * 4 + "z\n" * 4
+        },
+    ),
+    Bad(
+        "parents",
+        anonymize("--hierarchy h.csv"),
+        (
+            "h.csv: 4 leaves have a node twice on their path: 'x' (line 1), 'x' (line 2),",
+            "h.csv: 4 nodes have another parent than before: 'n' below '*' (line 6), 'n' below",
+        ),
+        files={
+            "h.csv": "x;y;y;*\n" * 4 + "a;n;m;*\n" + "".join(f"{leaf};n;*\n" for leaf in "bcde")
+        },
+    ),
+    Bad(
+        "distances",
+        anonymize("--distances w.csv"),
+        (
+            "w.csv: 4 lines have no distance from 0 to 1: line 1, line 2, line 3, …",
+            "w.csv: 4 lines are not item, item, distance: line 5, line 6, line 7, …",
+            "w.csv: 4 distances were given before, as others: 'a' and 'b' (line 10), 'b' and 'a'",
+        ),
+        files={"w.csv": "a,b,2\n" * 4 + "a\n" * 4 + "a,b,1\na,b,0\nb,a,0.5\na,b,0.1\na,b,0.2\n"},
+    ),
+    Bad(
+        "penalties",
+        anonymize("--penalties y.csv"),
+        (
+            "y.csv: 4 lines are not item,penalty with a number of at least 0: line 1, line 2,",
+            "y.csv: 4 items have another penalty already: 'a' (line 6), 'a' (line 7), 'a' (line 8)",
+        ),
+        files={"y.csv": "a,x\n" * 4 + "a,1\na,2\na,3\na,4\na,5\n"},
+    ),
+    mapping(
+        "many faults",
+        '{"items": {"a": "x", "b": "x", "c": "x", "d": "x"},"groups": {"x": ["q", "r", "s", "t"]}}',
+        "m.json: 4 members of groups are no items of the mapping: 'q', 'r', 's', …",
+        "m.json: 4 items have other labels than groups say: 'a', 'b', 'c', …",
+    ),
+    mapping(
+        "items twice",
+        '{"items": {"a": "x"}, "groups": {"x": ["a", "a", "a", "a", "a"]}}',
+        "m.json: 4 items are in a group twice or in two groups: 'a', 'a', 'a', …",
+    ),
+    mapping(
+        "items it does not know",
+        '{"items": {"a": "a"}, "groups": {"a": ["a"]}}',
+        "m.json: 5 items of the data are not in the mapping: 'b', 'c', 'd', …",
+    ),
+    with_data(
+        "ragged.csv",
+        LONG + "4\n" * 5,
+        "ragged.csv: 5 lines have not the 2 fields of the header: 1 fields (line 7), 1 fields",
+        more=COLUMNS,
+    ),
+    Bad(
+        "white space",
+        "anonymize d.csv -k 2 --km 2 -o o.dat",
+        ("o.dat: 4 items contain white space, which separates the items of this layout; write",),
+        files={"d.csv": "a 1,a 2,a 3,a 4\n" * 2},
+    ),
+]
+
+
+@pytest.mark.parametrize("bad", KINDS, ids=lambda bad: bad.what)
+def test_one_kind_is_told_once(desk: Desk, bad: Bad) -> None:
+    desk.write(bad.files)
+    done = desk.run(*words(bad.arguments))
+    assert done.status == bad.status
+    told = [line.removeprefix("overcoat: error: ") for line in done.err.splitlines()]
+    assert len(told) == len(bad.says), done.err
+    for line, said in zip(told, bad.says, strict=True):
+        assert line.startswith(said), line
+
+
+def test_one_kind_of_note_is_told_once(desk: Desk) -> None:
+    desk.write({"p.txt": "a b\na zz\na yy xx\nb a ww\n" + "a b\n" * 4})
+    run = words("anonymize d.dat -k 2 --privacy p.txt --ignore-unknown -o o.dat")
+    notes = [
+        "p.txt: 4 items do not occur in the data and are left out: 'zz' (line 2), 'yy' (line 3), "
+        "'xx' (line 3), …",
+        "p.txt: 6 sets were given before: line 3, line 4, line 5, …",
+    ]
+    done = desk.run(*run)
+    assert [line for line in done.err.splitlines() if line.startswith("note: ")] == [
+        f"note: {note}" for note in notes
+    ]
+    assert desk.run(*run, "--json").json["notes"] == notes
 
 
 def test_the_second_of_two_sets_of_one_name_is_protected_too(desk: Desk) -> None:

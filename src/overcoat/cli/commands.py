@@ -26,6 +26,7 @@ from overcoat.cli.output import (
     say_unless_quiet,
 )
 from overcoat.cli.progress import run_context
+from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
     from overcoat.application import Input
@@ -109,7 +110,7 @@ def _make_release(
         result = application.anonymize(
             data, state(data, **settings), outputs, use=use, context=context, report=report
         )
-    for note in result.notes:
+    for note in problem_lines(result.notes):
         say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
         say_unless_quiet(
@@ -154,10 +155,10 @@ def verify(
     with run_context(quiet=quiet) as context:
         statement = state(data, **settings)
         found = application.verify(data, released, mapping, statement, to=to, context=context)
-    for note in found.notes:
+    notes = problem_lines(found.notes)
+    for note in notes:
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
-        notes = [str(note) for note in found.notes]
         told = verdict_to_json if found.verdict.ok else failed_to_json
         print_json(told(found.verdict, k=found.k, notes=notes))
     else:

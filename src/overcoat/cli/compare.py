@@ -20,6 +20,7 @@ from overcoat.cli.options import (
 )
 from overcoat.cli.output import Paused, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
+from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
     from overcoat.application import Input, Questions, Statement
@@ -104,7 +105,7 @@ def compare(
         except KeyboardInterrupt:
             kept = f"finished runs are kept in {folder / 'runs'}: the same command goes on there"
             raise Paused(kept) from None
-    for note in found.notes:
+    for note in problem_lines(found.notes):
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
         return

@@ -18,6 +18,7 @@ from overcoat.cli.options import (
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
+from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
     from overcoat.application import Input, Questions
@@ -100,7 +101,7 @@ def evaluate(
 
         def report(evaluation: Evaluation) -> None:
             context.start("done")
-            for note in evaluation.notes:
+            for note in problem_lines(evaluation.notes):
                 say_unless_quiet(f"note: {note}", quiet)
             if as_json:
                 print_json(evaluation_to_json(evaluation, seed=questions.seed, output=output))

@@ -23,6 +23,14 @@ class Layout:
     header : the basket file starts with a header line
     id, item : column names of a long table
     items : name of the list column
+    columns : of a wide table, the columns that hold its items. Only an input is one: its release
+        is a long table, since the order of the columns means something (the first diagnosis) that
+        a release does not know
+    by_row : each row of the wide table is a transaction; it has no id
+    quote : what encloses fields of the text: ``"``, ``'``, or nothing where quotes are letters. A
+        release has ``"``
+    bom : the text starts with a byte order mark, so that Excel takes it for UTF-8. A matter of
+        bytes, not of layout, so it does not take part in comparisons either.
     suffix : of the input's name, ``.gz`` left out; None when there was no name. It only helps to
         choose the separator of the output, so it does not take part in comparisons.
     """
@@ -34,4 +42,8 @@ class Layout:
     id: str = "id"
     item: str = "item"
     items: str = "items"
+    columns: tuple[str, ...] = ()
+    by_row: bool = False
+    quote: str = '"'
+    bom: bool = field(default=False, compare=False)
     suffix: str | None = field(default=None, compare=False)

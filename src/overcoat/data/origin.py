@@ -17,10 +17,12 @@ class Origin:
     Attributes
     ----------
     layout : how the input was laid out, None for Python objects
-    file_digest : SHA-256 of the input file, None where there is none
+    file_digest : SHA-256 of the input file, None where there is none; of several files that of
+        their list, each line with the digest of a file, two blanks and its name
     read_as : how the input was understood, in words; empty where there was nothing to understand
     notes : what its owner should know, a sentence each
     names : what items are called, where the source says it
+    parts : digests of the files, where there are several
     """
 
     layout: Layout | None = None
@@ -28,6 +30,7 @@ class Origin:
     read_as: str = ""
     notes: tuple[str, ...] = ()
     names: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[str, ...] = ()
 
 
 NOWHERE = Origin()  # of what was made here

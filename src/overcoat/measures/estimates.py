@@ -90,7 +90,11 @@ def label_codes(data: Transactions, released: Transactions, mapping: Mapping) ->
     labels = [mapping[item] for item in data.vocabulary]
     codes = [-1 if label is None else released.vocabulary.get(label) for label in labels]
     lacking = dict.fromkeys(
-        Problem(f"the release lacks the label {label!r}, though items of it occur in the data")
+        Problem(
+            f"the release lacks the label {label!r}, though items of it occur in the data",
+            many="labels are not in the release, though items of theirs occur in the data",
+            what=repr(label),
+        )
         for label, code in zip(labels, codes, strict=True)
         if code is None
     )

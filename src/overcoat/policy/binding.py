@@ -38,13 +38,13 @@ class Lint:
     errors: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
-    def error(self, message: str, where: ItemSet | None = None) -> None:
-        """Record something that must be mended."""
-        self.errors.append(_problem(message, where))
+    def error(self, message: str, where: ItemSet | None = None, **kind: str) -> None:
+        """Record something that must be mended; `kind` is the rest of a `Problem`."""
+        self.errors.append(_problem(message, where, kind))
 
-    def note(self, message: str, where: ItemSet | None = None) -> None:
-        """Record something worth knowing."""
-        self.notes.append(_problem(message, where))
+    def note(self, message: str, where: ItemSet | None = None, **kind: str) -> None:
+        """Record something worth knowing; `kind` is the rest of a `Problem`."""
+        self.notes.append(_problem(message, where, kind))
 
     def attempt(self, action: Callable[[], T], otherwise: T) -> T:
         """Do something; record what is wrong with what the user gave, and go on without it."""
@@ -104,5 +104,6 @@ class Domain:
         )
 
 
-def _problem(message: str, where: ItemSet | None) -> Problem:
-    return Problem(message, where.file if where else None, where.line if where else None)
+def _problem(message: str, where: ItemSet | None, kind: dict[str, str]) -> Problem:
+    file, line = (where.file, where.line) if where else (None, None)
+    return Problem(message, file, line, **kind)

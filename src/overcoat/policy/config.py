@@ -219,10 +219,13 @@ def _penalties(value: Any) -> dict[str, float] | None:
             penalty = math.nan
         if not 0 <= penalty < math.inf:
             wanted = "expected item,penalty with a number of at least 0"
-            problems.append(Problem(wanted, str(value), number))
+            problems.append(
+                Problem(wanted, str(value), number, wanted.replace("expected", "lines are not"))
+            )
         elif penalties.setdefault(item, penalty) != penalty:
             message = f"item {item!r} has another penalty already"
-            problems.append(Problem(message, str(value), number))
+            many = "items have another penalty already"
+            problems.append(Problem(message, str(value), number, many, repr(item)))
     if problems:
         raise PolicyError(problems)
     return penalties

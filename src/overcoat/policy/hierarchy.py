@@ -120,35 +120,46 @@ class Hierarchy:
         root: tuple[str, int] | None = None
         for number, path in rows:
 
-            def complain(message: str, number: int = number) -> None:
-                problems.append(Problem(message, file, number))
+            def complain(message: str, many: str, what: str = "", number: int = number) -> None:
+                problems.append(Problem(message, file, number, many, what))
 
             if len(path) < 2:
-                complain("a path needs at least a leaf and a root: leaf;parent;…;root")
+                needs = "at least a leaf and a root: leaf;parent;…;root"
+                complain(f"a path needs {needs}", f"paths lack {needs}")
                 continue
             if not all(path):
-                complain("empty name in the path " + ";".join(path))
+                complain("empty name in the path " + ";".join(path), "paths have an empty name")
                 continue
             leaf, *above = path
             if len(set(above)) < len(above):
-                complain(f"a node stands twice on the path of {leaf!r}")
+                twice = f"a node stands twice on the path of {leaf!r}"
+                complain(twice, "leaves have a node twice on their path", repr(leaf))
                 continue
             if leaf in ancestors:
-                complain(f"leaf {leaf!r} has a path already")
+                complain(
+                    *(f"leaf {leaf!r} has a path already", "leaves have a path already"), repr(leaf)
+                )
                 continue
             if root is None:
                 root = (above[-1], number)
             elif above[-1] != root[0]:
+                is_root = f"the root is {root[0]!r} (line {root[1]})"
                 complain(
-                    f"the path ends in {above[-1]!r}, but the root is {root[0]!r} "
-                    f"(line {root[1]}); end every path with the same root"
+                    f"the path ends in {above[-1]!r}, but {is_root}; end every path with the "
+                    "same root",
+                    f"paths do not end in the root; {is_root}",
+                    repr(above[-1]),
                 )
                 continue
             ancestors[leaf] = tuple(above)
             for node, parent in zip(above, [*above[1:], None], strict=True):
                 known, line = parents.setdefault(node, (parent, number))
                 if known != parent:
-                    complain(f"node {node!r} has parent {known!r} in line {line}, here {parent!r}")
+                    complain(
+                        f"node {node!r} has parent {known!r} in line {line}, here {parent!r}",
+                        "nodes have another parent than before",
+                        f"{node!r} below {parent!r}",
+                    )
         if not ancestors and not problems:
             problems.append(Problem("the hierarchy is empty", file, 1 if file else None))
         if problems:
@@ -178,6 +189,9 @@ class Hierarchy:
                     f"item {item!r} of the data is not in the hierarchy"
                     + (" (it is an inner node there, not a leaf)" if item in inner else ""),
                     self.file,
+                    many="items of the data are not in the hierarchy",
+                    what=repr(item),
+                    hint="an inner node there, not a leaf" if item in inner else "",
                 )
                 for item in missing
             )

@@ -441,5 +441,6 @@ def _penalties(penalties: Penalties | None, data: Transactions, lint: Lint) -> N
         elif code is not None:
             values[code] = value
         else:
-            lint.note(f"the penalty of {item!r} is for an item that does not occur in the data")
+            unknown = f"the penalty of {item!r} is for an item that does not occur in the data"
+            lint.note(unknown, many="penalties are for items that do not occur", what=repr(item))
     return values

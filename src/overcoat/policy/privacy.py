@@ -206,11 +206,13 @@ class Itemsets(Family):
                     f"the set has {len(codes)} items, the largest transaction {domain.longest}: "
                     "nobody matches it whole, its parts are protected",
                     entry,
+                    many=f"sets have more items than the largest transaction ({domain.longest}): "
+                    "nobody matches them whole, their parts are protected",
                 )
             if codes in bound:
                 first = bound[codes]
                 where = f" (line {first.line})" if first.line is not None else ""
-                lint.note(f"the set was given before{where}", entry)
+                lint.note(f"the set was given before{where}", entry, many="sets were given before")
             elif codes:
                 bound[codes] = entry
         title = f"itemsets of {self.sets.file}" if self.sets.file else "explicit itemsets"
@@ -324,7 +326,11 @@ class Coherence(Family):
         for entry in secret:
             for item in entry.items:
                 if public[domain.vocabulary.code(item)]:
-                    lint.error(f"item {item!r} is private and cannot be linkable too", entry)
+                    lint.error(
+                        *(f"item {item!r} is private and cannot be linkable too", entry),
+                        many="items are private and cannot be linkable too",
+                        what=repr(item),
+                    )
         title = f"all {self.p}-itemsets over {int(public.sum())} public items"
         if self.h < _ALL:
             title += f", at most {_decimal(self.h)} % sharing a private item"

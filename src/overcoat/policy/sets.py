@@ -179,7 +179,8 @@ class Sets:
                 entry = _parse(text, sep, domain.vocabulary, self.file, number)
                 written.append((entry, _about_colons(entry)))
             except DataError as error:
-                lint.errors.append(Problem(error.problems[0].message, self.file, number))
+                first = error.problems[0]
+                lint.errors.append(Problem(first.message, self.file, number, first.many))
         return [_check(entry, domain, lint, about_colons=hint) for entry, hint in written]
 
 
@@ -198,14 +199,19 @@ def _inverted(names: Mapping[Any, str]) -> dict[str, list[Any]]:
 def _entry(name: Any, items: Any, file: str | None, line: int | None) -> ItemSet:
     inside = "" if name is None else f"in set {name!r}, "
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
-        raise PolicyError(f"{inside}{items!r} is not a set of items", file, line)
+        message = f"{inside}{items!r} is not a set of items"
+        raise PolicyError(Problem(message, file, line, "entries are no sets of items", repr(items)))
     labels = tuple(items)
     if isinstance(items, Set):  # which Python hands out in no order
         labels = tuple(sorted(labels, key=lambda label: (not isinstance(label, str), str(label))))
     wrong = [label for label in labels if not isinstance(label, str)]
     if wrong:
         raise PolicyError(
-            Problem(f"{inside}item {label!r} is not a string", file, line) for label in wrong
+            Problem(
+                *(f"{inside}item {label!r} is not a string", file, line),
+                *("items are not strings", repr(label)),
+            )
+            for label in wrong
         )
     return ItemSet(labels, None if name is None else str(name), file, line)
 
@@ -266,19 +272,29 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint, *, about_colons: str) -> 
     """Return the entry with distinct, occurring items; record what is wrong with it."""
     called = f"set {entry.name!r}" if entry.name else "the set"
     if not entry.items:
-        lint.error(f"{called} is empty", entry)
+        lint.error(f"{called} is empty", entry, many="sets are empty", what=entry.name or "")
     kept: dict[str, None] = {}
     for item in entry.items:
         if item in domain.vocabulary:
             if item in kept:
-                lint.note(f"item {item!r} stands twice in {called}", entry)
+                twice = f"item {item!r} stands twice in {called}"
+                lint.note(twice, entry, many="items stand twice in their set", what=repr(item))
             kept[item] = None
         elif domain.ignore_unknown or item in domain.known:
-            lint.note(f"item {item!r} does not occur in the data and is left out", entry)
+            lint.note(
+                *(f"item {item!r} does not occur in the data and is left out", entry),
+                many="items do not occur in the data and are left out",
+                what=repr(item),
+            )
         else:
             near = _near(item, domain) if len(lint.errors) < _NEAR_MATCHES else ""
             hint = about_colons if item.endswith(":") or ": " in item else ""
-            lint.error(f"item {item!r} does not occur in the data{near}{hint}", entry)
+            lint.error(
+                *(f"item {item!r} does not occur in the data{near}{hint}", entry),
+                many="items do not occur in the data",
+                what=repr(item),
+                hint=near.removeprefix("; ") + hint,
+            )
     items = sorted(kept, key=domain.vocabulary.code)
     return ItemSet(tuple(items), entry.name, entry.file, entry.line)
 

@@ -137,9 +137,17 @@ class Utility:
             for item in entry.items:
                 other = owner.setdefault(item, entry)
                 if other is not entry:
-                    lint.error(f"item {item!r} is in {_called(other)} already", entry)
+                    lint.error(
+                        *(f"item {item!r} is in {_called(other)} already", entry),
+                        many="items are in another set already",
+                        what=repr(item),
+                    )
             if entry.name is not None and names.setdefault(entry.name, entry) is not entry:
-                lint.error(f"the name {entry.name!r} was given before", entry)
+                lint.error(
+                    *(f"the name {entry.name!r} was given before", entry),
+                    many="names were given before",
+                    what=repr(entry.name),
+                )
             if entry.items:
                 codes = tuple(domain.vocabulary.code(item) for item in entry.items)
                 block_of[list(codes)] = len(named)

@@ -116,14 +116,29 @@ class Distances:
                 distance = float(text)
                 _numerator(distance, "a distance")
             except InputError as error:
-                problems.append(Problem(error.problems[0].message, str(path), number))
+                problems.append(
+                    Problem(
+                        *(error.problems[0].message, str(path), number),
+                        "lines have no distance from 0 to 1",
+                    )
+                )
                 continue
             except ValueError:
-                problems.append(Problem("expected item, item, distance", str(path), number))
+                problems.append(
+                    Problem(
+                        *("expected item, item, distance", str(path), number),
+                        "lines are not item, item, distance",
+                    )
+                )
                 continue
             if pairs.setdefault((min(one, other), max(one, other)), distance) != distance:
                 message = f"the distance of {one!r} and {other!r} was given before, as another"
-                problems.append(Problem(message, str(path), number))
+                problems.append(
+                    Problem(
+                        *(message, str(path), number),
+                        *("distances were given before, as others", f"{one!r} and {other!r}"),
+                    )
+                )
         if problems:
             raise PolicyError(problems)
         return cls(pairs, default=default, file=str(path))

@@ -81,9 +81,9 @@ def _check_target(result: Result, path: str, staged: Path) -> None:
     if not target.is_file():
         return
     over_policy = any(Path(x).exists() and target.samefile(x) for x in result.policy.files)
-    digest = result.data.file_digest
-    over_data = digest is not None and digest == _digest(target)
-    if over_policy or (over_data and digest != _digest(staged)):
+    digests = {result.data.file_digest, *result.data.origin.parts} - {None}
+    over_data = digests and (was := _digest(target)) in digests and was != _digest(staged)
+    if over_policy or over_data:
         raise DataError("is an input; name another file for the output", path)
 
 

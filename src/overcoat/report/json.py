@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 from overcoat._version import __version__
@@ -15,6 +16,7 @@ from overcoat.errors import (
     OvercoatError,
     Problem,
     VerificationError,
+    problem_lines,
 )
 from overcoat.evaluation import Evaluation
 from overcoat.evidence import Internal
@@ -31,6 +33,8 @@ __all__ = [
     "result_to_json",
     "verdict_to_json",
 ]
+
+_PROBLEMS = 300  # listed one by one; the message has the number of all
 
 
 _DIGESTS = ("input", "policy", "released", "mapping")
@@ -59,7 +63,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "named_sets": _named_sets(result.counts),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
-        "notes": [str(note) for note in result.notes],
+        "notes": problem_lines(result.notes),
         "identifiers": list(result.identifiers),
         "read_as": result.data.origin.read_as or None,
         **{f"{name}_sha256": result.digests.get(name) for name in _DIGESTS},
@@ -96,7 +100,7 @@ def failure_to_json(
     kind: str, message: str, exit_code: int, problems: Iterable[Problem] = (), **more: Any
 ) -> dict[str, Any]:
     """Return what any command prints with `--json` when it fails: always the same shape."""
-    told = list(problems) or [Problem(message)]
+    every = list(islice(problems, _PROBLEMS)) or [Problem(message)]
     return {
         "overcoat": __version__,
         "error": {
@@ -104,7 +108,7 @@ def failure_to_json(
             "message": message,
             "problems": [
                 {"message": problem.message, "file": problem.file, "line": problem.line}
-                for problem in told
+                for problem in every
             ],
         },
         "exit_code": exit_code,
@@ -177,7 +181,7 @@ def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
             "rules": _survival(patterns.rules),
             "top_overlap": patterns.top_overlap,
         },
-        "notes": [str(note) for note in evaluation.notes],
+        "notes": problem_lines(evaluation.notes),
         **more,
     }
 

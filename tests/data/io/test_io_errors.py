@@ -12,7 +12,8 @@ from overcoat.data.io import delimited, long, read
 from overcoat.errors import DataError
 from platforms import needs_user
 
-UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
+UTF8 = "not UTF-8, as the rest of the file is; save it in one encoding, or name it (--encoding)"
+SOUND = "äöü".encode()
 LONG: dict[str, Any] = {"id": "id", "item": "item"}
 TRUNCATED = "x.dat.gz: the gzip file is truncated; copy it again"
 UNCLOSED = "a quote opens here and never closes"
@@ -25,15 +26,14 @@ BAD: list[Bad] = [
     ("x.dat", b"items\n", {"header": True}, ["x.dat: the file holds no transactions"]),
     ("x.csv", b"id,item\n", LONG, ["x.csv: the file holds no transactions"]),
     # encoding: every bad line, not only the first
-    ("x.dat", b"a\n\xe9\nb\n\xe9 c\n", {}, [f"x.dat:2: {UTF8}", f"x.dat:4: {UTF8}"]),
-    ("x.csv", b"a\n\xe9\nb\n\xe9,c\n", {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
-    ("x.csv", b"id,item\n1,\xe9\n", LONG, [f"x.csv:2: {UTF8}"]),
-    ("x.csv", b"id,item,\xe9\n", LONG, [f"x.csv:1: {UTF8}"]),
+    ("x.dat", SOUND + b"\n\xe9\nb\n\xe9 c\n", {}, [f"x.dat:2: {UTF8}", f"x.dat:4: {UTF8}"]),
+    ("x.csv", SOUND + b"\n\xe9\nb\n\xe9,c\n", {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
+    ("x.csv", SOUND + b'\n"\xe9"\nb\n\xe9,c\n', {}, [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"]),
     (
-        "x.dat",
-        "a b\n".encode("utf-16"),
-        {},
-        ["x.dat: is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)"],
+        "x.csv",
+        b"id,item,%b\n1,\xe9,a\n2,b,\xe9\n\xe9,b,c\n" % SOUND,
+        LONG,
+        [f"x.csv:2: {UTF8}", f"x.csv:4: {UTF8}"],
     ),
     (
         "x.csv",
@@ -46,9 +46,9 @@ BAD: list[Bad] = [
     ("x.csv", b'"a\nb","c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),
     (
         "x.csv",
-        b'5" disk\n',
+        b'"a"\n5" disk\n',
         {},
-        ["x.csv:1: a quote inside an item; put the item in quotes and write the inner quote twice"],
+        ["x.csv:2: a quote inside an item; put the item in quotes and write the inner quote twice"],
     ),
     (
         "x.csv",
@@ -67,7 +67,12 @@ BAD: list[Bad] = [
     ),
     ("x.csv", b'id,item\n1,"a\nb"\n,c\n', LONG, ["x.csv:4: the id is empty"]),
     # columns
-    ("x.csv", b"a,b\n1,2\n", LONG, ["x.csv:1: no column 'id'; the columns are 'a', 'b'"]),
+    (
+        "x.csv",
+        b"a,b\n1,2\n",
+        LONG,
+        ["x.csv:1: no column 'id', no column 'item'; the columns are 'a', 'b'"],
+    ),
     (
         "x.csv",
         b"id,item,item\n1,2,3\n",
@@ -124,12 +129,27 @@ def test_bad_input(bad: Bad, fast: bool, tmp_path: Path, monkeypatch: pytest.Mon
     assert list(map(str, caught.value.problems)) == messages
 
 
-def test_only_the_first_ten() -> None:
+def test_one_kind_of_problem_is_told_once() -> None:
     with pytest.raises(DataError) as caught:
-        read(io.BytesIO(b"\xff\n" * 50))
-    problems = list(map(str, caught.value.problems))
-    assert problems[9] == f"standard input:10: {UTF8}"
-    assert problems[10:] == ["standard input: there may be more; these are the first 10"]
+        read(io.BytesIO(b"id,item\n" + b"1,a,b\n2\n,c\n" * 50), **LONG)
+    assert len(caught.value.problems) == 150
+    assert str(caught.value.problems[3]) == "standard input:5: 3 fields where the header has 2"
+    assert str(caught.value).splitlines() == [
+        "standard input: 100 lines have not the 2 fields of the header: 3 fields (line 2), "
+        "1 fields (line 3), 3 fields (line 5), …",
+        "standard input: 50 lines have an empty id: line 4, line 7, line 10, …",
+    ]
+
+
+def test_only_the_first_thousand() -> None:
+    with pytest.raises(DataError) as caught:
+        read(io.BytesIO(b"id,item\n" + b"1,a,b\n" * 5000), **LONG)
+    assert len(caught.value.problems) == 1001
+    assert str(caught.value).splitlines() == [
+        "standard input: 1,000 lines have not the 2 fields of the header: 3 fields (line 2), "
+        "3 fields (line 3), 3 fields (line 4), …",
+        "standard input: there may be more; these are the first 1,000",
+    ]
 
 
 def test_a_quote_does_not_swallow_a_large_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,10 +166,12 @@ def test_missing_file_and_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(DataError, match=r"^x.dat: no such file$"):
         read("x.dat")
     Path("folder").mkdir()
-    with pytest.raises(DataError, match=r"^folder: is a directory, not a file$"):
+    with pytest.raises(DataError, match=r"^folder: no data file \(.csv, .dat, .* in this folder$"):
         read("folder")
-    with pytest.raises(DataError, match=r"^folder: is a directory, not a file$"):
+    with pytest.raises(DataError, match=r"^folder: no data file"):
         read(Path("folder"), **LONG)
+    with pytest.raises(DataError, match=r"^\.: is a directory, not a file$"):
+        read("")  # as where a variable is not set
 
 
 @needs_user

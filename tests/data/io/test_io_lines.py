@@ -118,10 +118,10 @@ def test_pieces_do_not_matter(parts: list[bytes], size: int) -> None:
     text = b"".join(parts)
     outside = [text.count(b'"', 0, place) % 2 == 0 for place in range(len(text))]
     breaks = {byte for byte, out in zip(text, outside, strict=True) if out and byte in b"\r\n"}
-    end = line_end(text, quotes=True)
+    end = line_end(text, quote='"')
     assert end == (b"\n" if 10 in breaks else b"\r" if breaks else b"")
     if end == b"\r":
-        stream = LineFeeds(io.BytesIO(text), quotes=True, name="x")
+        stream = LineFeeds(io.BytesIO(text), quote='"', name="x")
         pieces = list(iter(lambda: stream.read(size), b""))
         expected = [
             10 if out and byte == 13 else byte for byte, out in zip(text, outside, strict=True)

@@ -3,9 +3,11 @@
 ::
 
     source    bytes in: files, pipes, gzip, digests        atomic   bytes out: whole or not at all
-    asked     what the user says of the source
-    names     what a name says about the layout            problems all that is wrong at once
+    asked     what the user says of the source             files    folders and patterns
+    names     what a name says about the layout            encoding any text -> UTF-8
+    dialects  what the first lines of a text show          columns  those named, those there
     reader    which reader a source needs                  writer   which lines a layout needs
+    reading   files -> transactions                        problems all that is wrong at once
     basket    one transaction a line                       long     one pair a line
     parquet   lists and pairs                              frames   pandas, polars, Arrow, SciPy
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
@@ -18,6 +20,7 @@ Nothing heavy is imported before it is needed.
 
 from overcoat.data.io.asked import Asked
 from overcoat.data.io.atomic import Staging, open_atomic
+from overcoat.data.io.files import reads
 from overcoat.data.io.journal import unfinished
 from overcoat.data.io.names import output_layout
 from overcoat.data.io.packing import pack
@@ -34,6 +37,7 @@ __all__ = [
     "read",
     "read_as",
     "read_source",
+    "reads",
     "send",
     "unfinished",
     "write",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from io import BytesIO, TextIOWrapper
 
 from overcoat.checks import check_count
 from overcoat.data.io.names import check_format, check_sep
@@ -74,7 +75,8 @@ class Asked:
         if self.encoding is not None:
             try:
                 codecs.lookup(self.encoding)
-            except LookupError:
+                TextIOWrapper(BytesIO(), self.encoding).close()
+            except (LookupError, ValueError):  # unknown, or not one of texts
                 raise DataError(
                     f"there is no encoding {self.encoding!r}; usual ones are utf-8, utf-16, "
                     "windows-1252 and latin-1"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from overcoat.context import QUIET
 from overcoat.data.io import delimited
-from overcoat.data.io.delimited import TOLD, Dialect, decode, take
+from overcoat.data.io.delimited import TOLD, Dialect, decode, note_quote, take
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
 from overcoat.data.native import Tokenizer, format_rows
@@ -39,35 +39,58 @@ def read_basket(
     >>> list(builder.build())
     [((), 1), (('a', 'b'), 2)]
     """
-    dialect = None if layout.sep is None else Dialect(layout.sep, trim=True)
-    plain = _Plain(layout.sep, builder)
+    dialect = None
+    if layout.sep is not None:
+        dialect = Dialect(layout.sep, trim=True, mark=layout.quote)
+    mark = b"" if dialect is None else dialect.mark.encode()
+    plain = _Plain(layout.sep, builder, letters=dialect is not None and not mark)
     line, sound = 1, True
     if layout.header:
-        line += take(stream, quotes=dialect is not None).count(b"\n")
-    while block := take(stream, delimited.BLOCK, quotes=dialect is not None):
+        line += take(stream, quote=mark.decode()).count(b"\n")
+    while block := take(stream, delimited.BLOCK, quote=mark.decode()):
         if not sound:
             decode(block, line, problems)  # nothing will be built; look for more bad lines
-        elif dialect is None or (b'"' not in block and len(dialect.sep.encode()) == 1):
+        elif dialect is None or (not (mark and mark in block) and len(dialect.sep.encode()) == 1):
             try:
                 plain.add(block)
             except UnicodeDecodeError:
                 sound = decode(block, line, problems) is not None
+            except _QuoteError:
+                sound = False
+                _note_quotes(block, line, layout.sep, problems)
+                assert problems
         else:
             _add_quoted(block, line, dialect, builder, problems, tell)
         line += block.count(b"\n")
         tell()
 
 
-class _Plain:
-    """Adds blocks without quotes to a builder; a label is decoded once, at first sight."""
+class _QuoteError(ValueError):
+    """An item that starts with a quote, where quotes are letters."""
 
-    def __init__(self, sep: str | None, builder: TransactionsBuilder) -> None:
+
+def _note_quotes(block: bytes, line: int, sep: str | None, problems: Problems) -> None:
+    starts = re.compile(rb"(?:\A|%b)[ \t]*\"" % re.escape((sep or " ").encode()))
+    for number, text in enumerate(block.split(b"\n"), line):
+        if starts.search(text):
+            note_quote(problems, number)
+
+
+class _Plain:
+    """Adds blocks without quotes to a builder; a label is decoded once, at first sight.
+
+    With `letters`, quotes are letters; but no item starts with one.
+    """
+
+    def __init__(self, sep: str | None, builder: TransactionsBuilder, *, letters: bool) -> None:
         self._tokenizer = Tokenizer(None if sep is None else sep.encode())
-        self._builder = builder
+        self._builder, self._letters = builder, letters
         self._codes = np.empty(0, np.int32)  # the builder's code of each of the tokenizer's labels
 
     def add(self, block: bytes) -> None:
         offsets, codes, new = self._tokenizer.feed(block)
+        if self._letters and any(label.startswith(b'"') for label in new):
+            raise _QuoteError
         more = np.zeros(len(new), np.int32)
         self._codes = np.concatenate([self._codes, more])
         self._codes[len(self._codes) - len(new) :] = [
@@ -93,7 +116,7 @@ def _add_quoted(
         try:
             builder.add(map(builder.code, labels))
         except DataError as error:
-            problems.add(str(error), number)
+            problems.add(str(error), number, many="lines have no proper item", what=str(error))
 
 
 def basket_blocks(
@@ -112,7 +135,10 @@ def basket_blocks(
             if _WHITE_SPACE.search(label):
                 problems.add(
                     f"item {label!r} contains white space, which separates the items of this "
-                    "layout; write .csv or choose a separator"
+                    "layout; write .csv or choose a separator",
+                    many="items contain white space, which separates the items of this layout; "
+                    "write .csv or choose a separator",
+                    what=repr(label),
                 )
         problems.check()
     else:

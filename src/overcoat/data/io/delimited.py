@@ -1,4 +1,4 @@
-"""Text with a separator and RFC 4180 quotes: the common ground of baskets and long tables.
+"""Text with a separator and quotes as in RFC 4180: the common ground of baskets and tables.
 
 Text is taken in blocks of whole records. A record is whole when its number of quotes is even,
 which is all one has to know to find the end of a block; the fields are looked at later.
@@ -12,22 +12,24 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import BinaryIO
 
+from overcoat.data.io.encoding import STRAY
 from overcoat.data.io.problems import Problems
 
-__all__ = ["BLOCK", "NOT_UTF8", "TOLD", "Dialect", "decode", "take"]
+__all__ = ["BLOCK", "STRAYS", "TOLD", "Dialect", "decode", "note_quote", "note_stray", "take"]
 
 BLOCK = 1 << 22  # bytes read at once: less than a tenth of a second of work
 TOLD = 1 << 10  # records that take a while where they have to be split one by one
 # A quote that never closes would make the rest of the file one record; no honest record is so long.
 _LONGEST_RECORD = 1 << 26
 
-NOT_UTF8 = "not UTF-8; convert the file, for example: iconv -f latin1 -t utf-8"
+_BROKEN_QUOTES = "lines have quotes that are not in order"
+STRAYS = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as `surrogateescape` has them
 
 
-def take(stream: BinaryIO, size: int = 0, *, quotes: bool = True) -> bytes:
+def take(stream: BinaryIO, size: int = 0, *, quote: str = '"') -> bytes:
     r"""Return the next whole records, about `size` bytes of them; one record when `size` is 0.
 
-    Without `quotes` every line is a record.
+    Without a `quote` every line is a record.
 
     >>> import io
     >>> stream = io.BytesIO(b'a,"b\nc"\nd\n')
@@ -35,11 +37,12 @@ def take(stream: BinaryIO, size: int = 0, *, quotes: bool = True) -> bytes:
     (b'a,"b\nc"\n', b'd\n', b'')
     """
     parts = [stream.read(size), stream.readline()]
-    n_quotes = sum(part.count(b'"') for part in parts) if quotes else 0
+    mark = quote.encode()
+    n_quotes = sum(part.count(mark) for part in parts) if mark else 0
     length = 0
     while n_quotes % 2 and length < _LONGEST_RECORD and (line := stream.readline()):
         parts.append(line)
-        n_quotes += line.count(b'"')
+        n_quotes += line.count(mark)
         length += len(line)
     return b"".join(parts)
 
@@ -53,8 +56,24 @@ def decode(block: bytes, first_line: int, problems: Problems) -> str | None:
             try:
                 raw.decode("utf-8")
             except UnicodeDecodeError:
-                problems.add(NOT_UTF8, line)
+                note_stray(problems, line)
         return None
+
+
+def note_stray(problems: Problems, line: int) -> None:
+    """Note a line that is not UTF-8, in a file that mostly is: else it would have been recoded."""
+    problems.add(STRAY, line, many=f"lines are {STRAY}")
+
+
+def note_quote(problems: Problems, line: int) -> None:
+    """Note a field in quotes where the first lines show that quotes are letters."""
+    problems.add(
+        "a field in quotes, which are letters in the first lines of the file; put every field with "
+        "a quote inside in quotes, and write the inner one twice",
+        line,
+        many="lines have fields in quotes, which are letters in the first lines of the file; put "
+        "every field with a quote inside in quotes, and write the inner one twice",
+    )
 
 
 @dataclass(frozen=True)
@@ -67,6 +86,7 @@ class Dialect:
     trim : spaces and tabs around a field are not part of it, and empty fields do not count,
         unless quoted (baskets); else every field counts as it stands (tables)
     keep_empty : empty fields count though fields are trimmed (paths of a hierarchy)
+    mark : what encloses fields; nothing where quotes are letters like any other
 
     >>> basket = Dialect(",", trim=True)
     >>> basket.split(' a,, "b, c" ')
@@ -82,6 +102,7 @@ class Dialect:
     sep: str
     trim: bool
     keep_empty: bool = False
+    mark: str = '"'
 
     @cached_property
     def blanks(self) -> str:
@@ -90,16 +111,18 @@ class Dialect:
 
     @cached_property
     def _quoted(self) -> re.Pattern[str]:
-        blanks = f"[{self.blanks}]*" if self.blanks else ""
-        return re.compile(f'{blanks}"([^"]*(?:""[^"]*)*)"{blanks}')
+        blanks, q = f"[{self.blanks}]*" if self.blanks else "", self.mark
+        return re.compile(f"{blanks}{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}{blanks}")
 
     @cached_property
     def _unquoted(self) -> re.Pattern[str]:
-        return re.compile(f'[^"{re.escape(self.sep)}]*')
+        return re.compile(f"[^{self.mark}{re.escape(self.sep)}]*")
 
     @cached_property
     def _needs_quotes(self) -> re.Pattern[str]:
-        return re.compile(rf'\A\s|\s\Z|["\r\n{re.escape(self.sep)}]')
+        # Semicolons and tabs only for readers who guess, and a quote at the start for the same:
+        # a file without a comma might else be taken for one that they separate.
+        return re.compile(rf"\A[\s']|\s\Z|[\"\r\n;\t{re.escape(self.sep)}]")
 
     def records(
         self, text: str, first_line: int, problems: Problems
@@ -112,37 +135,37 @@ class Dialect:
         lines = text.split("\n")
         if not lines[-1]:
             lines.pop()  # a final line break ends a line, it does not start another
-        if '"' not in text:
+        if not self.mark or self.mark not in text:
             for number, line in enumerate(lines, start=first_line):
                 yield number, self._split_plain(line.removesuffix("\r"))
             return
         start = 0
         while start < len(lines):
             stop = start + 1
-            quotes = lines[start].count('"')
+            quotes = lines[start].count(self.mark)
             while quotes % 2 and stop < len(lines):
-                quotes += lines[stop].count('"')
+                quotes += lines[stop].count(self.mark)
                 stop += 1
             record = "\n".join(lines[start:stop]).removesuffix("\r")
             try:
                 fields = self.split(record)
             except _BrokenQuoteError as error:
                 inside = record.count("\n", 0, error.position)
-                problems.add(error.message, first_line + start + inside)
+                problems.add(error.message, first_line + start + inside, many=_BROKEN_QUOTES)
                 problems.check()
             yield first_line + start, fields
             start = stop
 
     def split(self, record: str) -> list[str]:
         """Return the fields of one record, its line break left out."""
-        if '"' not in record:
+        if not self.mark or self.mark not in record:
             return self._split_plain(record)
         fields = []
         at = 0
         while True:
             field = self._quoted.match(record, at)
             if field:
-                fields.append(field[1].replace('""', '"'))
+                fields.append(field[1].replace(2 * self.mark, self.mark))
             else:
                 field = self._unquoted.match(record, at)
                 assert field is not None  # it matches the empty string
@@ -153,7 +176,7 @@ class Dialect:
             if end == len(record):
                 return fields
             if record[end] != self.sep:
-                raise _BrokenQuoteError(record[at:end], self.blanks, end)
+                raise _BrokenQuoteError(self.mark in record[at:end], record[at:end], self, end)
             at = end + 1
 
     def _split_plain(self, record: str) -> list[str]:
@@ -173,11 +196,11 @@ class Dialect:
 class _BrokenQuoteError(ValueError):
     """A quote that is not where RFC 4180 allows one."""
 
-    def __init__(self, before: str, blanks: str, position: int) -> None:
+    def __init__(self, closed: bool, before: str, dialect: Dialect, position: int) -> None:
         self.position = position
-        if '"' in before:
+        if closed:
             self.message = "text after a closing quote; a quote inside an item is written twice"
-        elif before.strip(blanks) if blanks else before:
+        elif before.strip(dialect.blanks) if dialect.blanks else before:
             self.message = (
                 "a quote inside an item; put the item in quotes and write the inner quote twice"
             )

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from overcoat.data.io.asked import Asked
+from overcoat.data.io.columns import (
+    listed_columns,
+    look_alikes,
+    settle_columns,
+    wanted_columns,
+)
+from overcoat.data.io.dialects import in_words
 from overcoat.data.io.names import input_layout
 from overcoat.data.io.pairs import Pairs
-from overcoat.data.io.problems import Problems
+from overcoat.data.io.problems import NO_ID, NULL_ITEMS, Problems
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory, require_polars
 from overcoat.data.origin import Origin
@@ -57,14 +64,16 @@ def read_frame(frame: Any, asked: Asked, *, keep_order: bool = False) -> Transac
     """
     layout = input_layout(None, asked, parquet=True)
     builder = TransactionsBuilder(keep_order=keep_order)
-    if home(frame) == "pandas":
-        layout = _read_pandas(frame, layout, asked.items is None, builder)
-    else:
-        layout = _read_polars(frame, layout, asked.items is None, builder)
-    return builder.build(origin=Origin(layout))
+    read = _read_pandas if home(frame) == "pandas" else _read_polars
+    layout, columns = read(frame, layout, asked.items is None, builder)
+    notes = tuple(look_alikes(layout, columns))
+    return builder.build(origin=Origin(layout, read_as=in_words(layout, len(columns)), notes=notes))
 
 
-def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> Layout:
+_Found = tuple[Layout, list[str]]  # the layout, settled; the columns there are
+
+
+def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> _Found:
     require_polars("reading a frame")
     import polars as pl
 
@@ -83,73 +92,76 @@ def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsB
     schema = table.collect_schema()
     if layout.format == "list" and guess:
         layout = _with_items(layout, only_list_column(schema))
-    check_types(schema, layout)
+    layout = check_types(schema, layout)
     problems = Problems()
+    found = table.select(wanted_columns(layout)).collect()
     if layout.format == "long":
-        pairs = Pairs(builder)
-        add_pairs(pairs, table.select(layout.id, layout.item).collect(), layout, problems)
+        pairs = Pairs(builder, by_row=layout.by_row)
+        add_pairs(pairs, found, layout, problems)
         problems.check()
         pairs.finish()
     else:
-        add_lists(builder, table.select(layout.items).collect()[layout.items], problems)
-    return layout
+        add_lists(builder, found[layout.items], problems)
+    return layout, list(schema)
 
 
 def _with_items(layout: Layout, items: str) -> Layout:
     return Layout(layout.format, parquet=layout.parquet, items=items)
 
 
-def _read_pandas(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> Layout:
+def _read_pandas(frame: Any, layout: Layout, guess: bool, builder: TransactionsBuilder) -> _Found:
     # Not through polars, which needs pyarrow to take over a pandas frame.
     if frame.ndim == 1:
         frame = frame.to_frame(frame.name or layout.items)
     if layout.format == "list" and guess:
         layout = _with_items(layout, _only_pandas_list_column(frame))
     problems = Problems()
+    layout = settle_columns(layout, list(frame.columns))
     if layout.format == "long":
-        ids = _pandas_column(frame, layout.id)
-        items = _pandas_column(frame, layout.item)
-        kind = getattr(_categories(items).dtype, "kind", "O")
-        if kind not in "OUTiu":
-            raise DataError(
-                f"column {layout.item!r} holds {items.dtype}; items are strings, so cast it to "
-                "string first"
+        labels: list[list[str | None]] = []
+        for name in layout.columns or (layout.item,):
+            items = frame[name]
+            kind = getattr(_categories(items).dtype, "kind", "O")
+            # An empty column of a wide table comes as one of numbers that are missing.
+            if kind not in "OUTiu" and not (kind == "f" and items.isna().all()):
+                raise DataError(
+                    f"column {name!r} holds {items.dtype}; items are strings, so cast it to "
+                    "string first"
+                )
+            labels.append(
+                [
+                    None if label is None else _label(label, row, problems)
+                    for row, label in enumerate(_values(items), 1)
+                ]
             )
-        labels: list[str | None] = []
-        for row, (value, label) in enumerate(zip(_values(ids), _values(items), strict=True), 1):
+        ids = [] if layout.by_row else _values(frame[layout.id])
+        for row, value in enumerate(ids, 1):
             if value is None or value == "":
-                problems.add(f"row {row}: the id is missing")
-            labels.append(None if label is None else _label(label, row, problems))
+                missing = f"row {row}: the id is missing"
+                problems.add(missing, many=NO_ID, what=f"row {row}")
         problems.check()
-        pairs = Pairs(builder)
+        pairs = Pairs(builder, by_row=layout.by_row)
         try:
-            pairs.add(_values(ids), labels)
+            pairs.add(ids, *labels)
             pairs.finish()
         except TypeError:  # not hashable
             raise DataError(
                 f"column {layout.id!r} does not hold ids; an id is a number or a string"
             ) from None
     else:
-        for row, values in enumerate(_values(_pandas_column(frame, layout.items)), 1):
+        for row, values in enumerate(_values(frame[layout.items]), 1):
             if isinstance(values, (str, bytes)) or not isinstance(values, Iterable | None):
-                problems.add(f"row {row}: {values!r} is not a list of items")
+                wrong = f"row {row}: {values!r} is not a list of items"
+                problems.add(wrong, many="rows are not lists of items", what=f"row {row}")
                 continue
             members = [_label(value, row, problems) for value in (() if values is None else values)]
             if "" in members:
-                problems.add(f"row {row}: a null or an empty string in the list")
+                empty = f"row {row}: a null or an empty string in the list"
+                problems.add(empty, many=NULL_ITEMS, what=f"row {row}")
                 continue
             builder.add(map(builder.code, members))
         problems.check()
-    return layout
-
-
-def _pandas_column(frame: Any, name: str) -> Any:
-    columns = list(frame.columns)
-    if columns.count(name) != 1:
-        listed = ", ".join(map(repr, columns)) or "none"
-        why = "more than one column" if name in columns else "no column"
-        raise DataError(f"{why} {name!r}; the columns are {listed}")
-    return frame[name]
+    return layout, list(frame.columns)
 
 
 def _only_pandas_list_column(frame: Any) -> str:
@@ -159,12 +171,13 @@ def _only_pandas_list_column(frame: Any) -> str:
             isinstance(value, Iterable) and not isinstance(value, (str, bytes)) for value in some
         )
 
-    found = [name for name in frame.columns if holds_lists(_pandas_column(frame, name))]
+    columns = list(frame.columns)
+    found = [name for name in columns if columns.count(name) == 1 and holds_lists(frame[name])]
     if len(found) == 1:
         return str(found[0])
     raise DataError(
         "say which columns hold the transactions: id and item (one pair a row), or items "
-        f"(lists); the columns are {', '.join(map(repr, frame.columns)) or 'none'}"
+        f"(lists); the columns are {listed_columns(columns)}"
     )
 
 
@@ -183,7 +196,11 @@ def _label(value: Any, row: int, problems: Problems) -> str:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(value)
     if value is not None and value == value:  # noqa: PLR0124  NaN differs from itself
-        problems.add(f"row {row}: item {value!r} is not a string; cast it to string first")
+        problems.add(
+            f"row {row}: item {value!r} is not a string; cast it to string first",
+            many="items are not strings; cast them to strings first",
+            what=f"{value!r} in row {row}",
+        )
         return "?"  # never seen: the problem is raised before anything is built
     return ""
 

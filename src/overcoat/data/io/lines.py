@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING
 from overcoat.errors import DataError
 
 if TYPE_CHECKING:
-    from overcoat.data.io.source import Readable
+    from overcoat.data.io.encoding import Readable
 
 __all__ = ["LineFeeds", "line_end"]
 
-_QUOTED = re.compile(rb'"[^"]*(?:"|\Z)')
 
-
-def line_end(text: bytes, *, quotes: bool) -> bytes:
+def line_end(text: bytes, *, quote: str) -> bytes:
     r"""Return what ends the lines of `text`: LF, CR, or nothing when it has but one.
 
-    With `quotes`, what stands in them does not count.
+    What stands between two quotes does not count.
 
-    >>> line_end(b'a\rb\n', quotes=False), line_end(b'a,"\n"\rb\r', quotes=True)
+    >>> line_end(b'a\rb\n', quote=""), line_end(b'a,"\n"\rb\r', quote='"')
     (b'\n', b'\r')
     """
-    if quotes and b'"' in text:
-        text = _QUOTED.sub(b"", text)
+    if quote and (mark := quote.encode()) in text:
+        text = re.sub(rb"%b[^%b]*(?:%b|\Z)" % (mark, mark, mark), b"", text)
     return next((end for end in (b"\n", b"\r") if end in text), b"")
 
 
@@ -36,18 +34,18 @@ class LineFeeds:
     r"""A stream whose lines end in CR, given with LF instead; CRs in quotes stay.
 
     >>> import io
-    >>> LineFeeds(io.BytesIO(b'a,"b\rc"\rd\r'), quotes=True, name="x.csv").read(100)
+    >>> LineFeeds(io.BytesIO(b'a,"b\rc"\rd\r'), quote='"', name="x.csv").read(100)
     b'a,"b\rc"\nd\n'
     """
 
-    def __init__(self, stream: Readable, *, quotes: bool, name: str) -> None:
-        self._stream, self._quotes, self._name = stream, quotes, name
+    def __init__(self, stream: Readable, *, quote: str, name: str) -> None:
+        self._stream, self._mark, self._name = stream, quote.encode(), name
         self._inside = False  # quotes
 
     def read(self, size: int, /) -> bytes:
         """Return at most `size` bytes, none at the end."""
         data = self._stream.read(size)
-        parts = data.split(b'"') if self._quotes else [data]
+        parts = data.split(self._mark) if self._mark else [data]
         # Every other part is in quotes; which, depends on how the block before ended.
         for number in range(self._inside, len(parts), 2):
             if b"\n" in parts[number]:
@@ -57,4 +55,4 @@ class LineFeeds:
                 )
             parts[number] = parts[number].replace(b"\r", b"\n")
         self._inside ^= len(parts) % 2 == 0
-        return b'"'.join(parts)
+        return self._mark.join(parts)

@@ -1,9 +1,9 @@
-"""Long tables as text: a header, then one (transaction, item) pair a line."""
+"""Tables as text: a header, then one (transaction, item) pair a line, or several items."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import BinaryIO
 
 import numpy as np
@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 
 from overcoat.context import QUIET
 from overcoat.data.io import delimited
-from overcoat.data.io.delimited import TOLD, Dialect, decode, take
+from overcoat.data.io.columns import settle_columns, wanted_columns
+from overcoat.data.io.delimited import STRAYS, TOLD, Dialect, note_quote, note_stray, take
+from overcoat.data.io.dialects import is_sep_line
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
 from overcoat.data.memory import polars_fits
 from overcoat.data.native import format_rows
 from overcoat.data.transactions import Transactions, TransactionsBuilder
-from overcoat.errors import DataError
 
-__all__ = ["expand", "find_column", "long_blocks", "read_long"]
+__all__ = ["Table", "expand", "long_blocks", "read_long"]
 
 # Importing polars takes as long as reading this many bytes without it.
 POLARS_PAYS_FROM = 1 << 20
+# Stands for bytes that are not UTF-8, which polars refuses anywhere; no text has it.
+_NO_CHARACTER = "\ufdd0"
 
 
 def read_long(
@@ -33,7 +36,7 @@ def read_long(
     problems: Problems,
     tell: Callable[[], None] = QUIET,
 ) -> None:
-    r"""Add the transactions of a long text table to `builder`; `tell` is called now and then.
+    r"""Add the transactions of a text table to `builder`; `tell` is called now and then.
 
     >>> text = b"patient,code\n1,038\n2,\n1,401\n"
     >>> builder = TransactionsBuilder()
@@ -42,93 +45,154 @@ def read_long(
     >>> list(builder.build())
     [((), 1), (('038', '401'), 1)]
     """
-    table = _Table(layout, take(stream), builder, problems)
-    while block := take(stream, delimited.BLOCK):
-        # The plain way reads everything; the fast one only what is certainly in order.
-        if len(block) < POLARS_PAYS_FROM or not table.add_fast(block):
-            table.add(block, tell)
-        tell()
-    table.pairs.finish(tell)
+    table = Table(stream, layout, problems)
+    pairs = Pairs(builder, by_row=table.layout.by_row)
+    table.read(pairs, tell)
+    pairs.finish(tell)
 
 
-def find_column(name: str, columns: list[str], file: str | None, line: int | None = None) -> int:
-    """Return the position of column `name`, or raise and list the columns there are."""
-    if columns.count(name) == 1:
-        return columns.index(name)
-    why = f"more than one column is called {name!r}" if name in columns else f"no column {name!r}"
-    raise DataError(f"{why}; the columns are {', '.join(map(repr, columns))}", file, line)
+class Table:
+    r"""A text table whose header has been read.
 
+    Parameters
+    ----------
+    stream : the text, in UTF-8
+    layout : with the separator, the quotes and the names of the columns
+    problems : of this file
+    keys : columns that the file does not have, with the one value each has for all its rows
 
-class _Table:
-    """A long table whose header has been read."""
+    Attributes
+    ----------
+    layout : the layout, settled
+    columns : all that the table has, `keys` included
+    """
 
     def __init__(
-        self, layout: Layout, header: bytes, builder: TransactionsBuilder, problems: Problems
+        self,
+        stream: BinaryIO,
+        layout: Layout,
+        problems: Problems,
+        keys: Mapping[str, str] | None = None,
     ) -> None:
-        self.pairs = Pairs(builder)
-        self._dialect = Dialect(layout.sep or ",", trim=False)
-        self._problems = problems
+        self._stream, self._problems = stream, problems
+        self._dialect = Dialect(layout.sep or ",", trim=False, mark=layout.quote)
         self._line = 1
-        text = decode(header, 1, problems)
-        problems.check()
-        records = self._dialect.records(text or "", 1, problems)
-        _, columns = next(records, (1, [""]))
+        header = take(stream, quote=layout.quote)
+        if is_sep_line(header.decode("utf-8", "replace")) is not None:
+            self._line += 1
+            header = take(stream, quote=layout.quote)
+        # A name that is not UTF-8 may be there, as long as nobody needs it.
+        text = header.decode("utf-8", "surrogateescape")
+        first = self._line
+        _, columns = next(self._dialect.records(text, first, problems), (1, [""]))
         self._line += header.count(b"\n")
         self._n_columns = len(columns)
-        self._id = find_column(layout.id, columns, problems.file, 1)
-        self._item = find_column(layout.item, columns, problems.file, 1)
+        self._keys = [(name, value) for name, value in (keys or {}).items() if name not in columns]
+        self.columns = [*columns, *(name for name, _ in self._keys)]
+        self.layout = settle_columns(layout, self.columns, problems.file, first)
+        # The places of the id and of the items; those of keys come after the fields.
+        places = [self.columns.index(name) for name in wanted_columns(self.layout)]
+        self._id = None if self.layout.by_row else places[0]
+        self._items = places if self.layout.by_row else places[1:]
 
-    def add(self, block: bytes, tell: Callable[[], None]) -> None:
+    def read(self, pairs: Pairs, tell: Callable[[], None] = QUIET) -> None:
+        """Add what follows the header."""
+        while block := take(self._stream, delimited.BLOCK, quote=self._dialect.mark):
+            # The plain way reads everything; the fast one only what is certainly in order.
+            if len(block) < POLARS_PAYS_FROM or not self._add_fast(block, pairs):
+                self._add(block, pairs, tell)
+            tell()
+
+    def _add(self, block: bytes, pairs: Pairs, tell: Callable[[], None]) -> None:
         """Add a block record by record, noting what is wrong in which line."""
-        text = decode(block, self._line, self._problems)
-        ids, items = [], []
-        for line, fields in self._dialect.records(text or "", self._line, self._problems):
+        text = block.decode("utf-8", "surrogateescape")
+        sound = STRAYS.search(text) is None
+        ids: list[str] = []
+        items: list[list[str]] = [[] for _ in self._items]
+        given = [value for _, value in self._keys]
+        for line, fields in self._dialect.records(text, self._line, self._problems):
             if line % TOLD == 0:
                 tell()
             if len(fields) != self._n_columns:
                 if fields != [""]:  # a blank line says nothing, so nothing is lost with it
                     self._problems.add(
-                        f"{len(fields)} fields where the header has {self._n_columns}", line
+                        *(f"{len(fields)} fields where the header has {self._n_columns}", line),
+                        many=f"lines have not the {self._n_columns} fields of the header",
+                        what=f"{len(fields)} fields",
                     )
-            elif not fields[self._id]:
-                self._problems.add("the id is empty", line)
-            else:
+                continue
+            fields.extend(given)
+            needed = [fields[place] for place in self._items]
+            if self._id is not None:
+                if not fields[self._id]:
+                    self._problems.add("the id is empty", line, many="lines have an empty id")
+                    continue
                 ids.append(fields[self._id])
-                items.append(fields[self._item])
-        self.pairs.add(ids, items)
+                needed.append(fields[self._id])
+            if not sound and any(STRAYS.search(field) for field in needed):
+                note_stray(self._problems, line)
+                needed = [""] * len(needed)  # nothing will be built
+            if not self._dialect.mark and any(field.startswith('"') for field in needed):
+                note_quote(self._problems, line)
+            for column, field in zip(items, needed, strict=False):
+                column.append(field)
+        pairs.add(ids, *items)
         self._line += block.count(b"\n")
 
-    def add_fast(self, block: bytes) -> bool:
+    def _add_fast(self, block: bytes, pairs: Pairs) -> bool:
         """Add a block through polars if every record is sound; say whether that was so."""
-        sep = self._dialect.sep
-        if not (sep.isascii() and sep not in " \r" and is_sound(block, ord(sep), self._n_columns)):
+        sep, mark = self._dialect.sep, self._dialect.mark
+        if not (sep.isascii() and sep not in " \r"):
             return False
-        if not polars_fits():
+        if not is_sound(block, ord(sep), self._n_columns, mark) or not polars_fits():
             return False
         import polars as pl
 
         from overcoat.data.io.tables import encode
 
-        try:
-            frame = pl.read_csv(
-                io.BytesIO(block),
+        columns = sorted({*self._items, *([] if self._id is None else [self._id])})
+
+        def parse(text: bytes) -> pl.DataFrame:
+            return pl.read_csv(
+                io.BytesIO(text),
                 has_header=False,
                 infer_schema=False,
                 separator=sep,
-                columns=sorted({self._id, self._item}),
+                quote_char=mark or None,
+                columns=[place for place in columns if place < self._n_columns],
             )
+
+        strays = False
+        try:
+            try:
+                frame = parse(block)
+            except pl.exceptions.PolarsError:
+                frame, strays = parse(_mark_strays(block)), True
         except pl.exceptions.PolarsError:
             return False  # the plain way will say in which line and why
-        first, second = frame.get_columns()
-        ids, items = (first, second) if self._id < self._item else (second, first)
-        if ids.null_count() or (ids == "").any():
+        found = dict(zip(columns, frame.get_columns(), strict=False))
+        for place, (name, value) in enumerate(self._keys, self._n_columns):
+            found[place] = pl.repeat(value, len(frame), dtype=pl.String, eager=True).rename(name)
+        ids = None if self._id is None else found[self._id]
+        if ids is not None and (ids.null_count() or (ids == "").any()):
             return False
-        self.pairs.add_columns(ids, encode(items, self.pairs.encode_items))
+        needed = list(found.values())
+        if strays and any(x.str.contains(_NO_CHARACTER, literal=True).any() for x in needed):
+            return False
+        if not mark and any(x.str.starts_with('"').any() for x in needed):
+            return False
+        items = [encode(found[place], pairs.encode_items) for place in self._items]
+        pairs.add_columns(ids, *items)
         self._line += block.count(b"\n")
         return True
 
 
-def is_sound(block: bytes, sep: int, n_columns: int) -> bool:
+def _mark_strays(block: bytes) -> bytes:
+    """Return a block with what is not UTF-8 in it marked: only columns nobody needs may have it."""
+    return STRAYS.sub(_NO_CHARACTER, block.decode("utf-8", "surrogateescape")).encode("utf-8")
+
+
+def is_sound(block: bytes, sep: int, n_columns: int, mark: str = '"') -> bool:
     r"""Say whether each record of `block` has `n_columns` fields and its quotes where they belong.
 
     Cautious: a block it refuses may still be fine.
@@ -143,10 +207,10 @@ def is_sound(block: bytes, sep: int, n_columns: int) -> bool:
     if not block.endswith(b"\n"):
         block += b"\n"
     data = np.frombuffer(block, np.uint8)
-    end, quote = ord("\n"), ord('"')
+    end = ord("\n")
     breaks = (data == sep) | (data == end)
-    if b'"' in block:
-        quotes = data == quote
+    if mark and mark.encode() in block:
+        quotes = data == ord(mark)
         inside = np.cumsum(quotes, dtype=np.uint8) & 1 == 1  # wraps at 256, which is even
         if inside[-1]:
             return False

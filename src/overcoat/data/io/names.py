@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, get_args
 
+from overcoat.data.io.columns import named_items
 from overcoat.data.layout import Format, Layout
 from overcoat.errors import DataError
 
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "STDIN",
+    "SUFFIXES",
     "check_format",
     "check_sep",
+    "default_sep",
     "input_layout",
     "is_gzip_name",
     "is_parquet_name",
@@ -28,6 +31,7 @@ STDIN = "standard input"
 
 _PARQUET = {".parquet", ".pq"}
 _SEPARATORS: dict[str, str | None] = {".dat": None, ".txt": None, ".csv": ",", ".tsv": "\t"}
+SUFFIXES = frozenset(_PARQUET.union(_SEPARATORS))  # of data files
 # Files of one family are read alike, so a separator carries over from one to another.
 _FAMILIES = {".dat": ".dat", ".txt": ".dat", ".csv": ".csv", ".tsv": ".tsv"}
 
@@ -54,6 +58,11 @@ def plain_suffix(name: str) -> str:
 def is_parquet_name(name: str) -> bool:
     """Say whether `name` promises Parquet."""
     return plain_suffix(name) in _PARQUET
+
+
+def default_sep(suffix: str | None) -> str | None:
+    """Return what separates the items of a basket file of that name; None is white space."""
+    return _SEPARATORS.get(suffix or "")
 
 
 def check_sep(sep: str | None) -> None:
@@ -83,11 +92,11 @@ def input_layout(suffix: str | None, asked: Asked, *, parquet: bool = False) -> 
     >>> input_layout(".tsv", Asked(id="patient", item="code")).format
     'long'
     """
-    id, item, items = asked.id, asked.item, asked.items  # noqa: A001
-    if item is not None and not isinstance(item, str):
-        item = ",".join(item)
+    id, items = asked.id, asked.items  # noqa: A001
+    item, columns = named_items(asked.item)
     kind = check_format(asked.format)
-    if (id is None) != (item is None) and kind != "long":
+    by_row = bool(columns) and id is None
+    if (id is None) != (item is None) and kind != "long" and not by_row:
         raise DataError("a long table needs both columns: the id and the item")
     if id is not None and id == item:
         raise DataError(f"the id and the item cannot be one column, {id!r}")
@@ -105,7 +114,7 @@ def input_layout(suffix: str | None, asked: Asked, *, parquet: bool = False) -> 
         raise DataError("a Parquet file cannot be a basket; it holds a long table or lists")
     if kind == "list" and not parquet:
         raise DataError("a list column needs Parquet or a frame; this is a text file")
-    default = _SEPARATORS.get(suffix or "")
+    default = default_sep(suffix)
     if kind == "long":
         default = default or ","
     return Layout(
@@ -116,6 +125,8 @@ def input_layout(suffix: str | None, asked: Asked, *, parquet: bool = False) -> 
         id=id or "id",
         item=item or "item",
         items=items if isinstance(items, str) else "items",
+        columns=columns,
+        by_row=by_row,
         suffix=suffix,
     )
 
@@ -173,6 +184,10 @@ def output_layout(
         parquet=parquet,
         sep=None if parquet else sep or _output_sep(suffix, kind, before),
         header=before.header and kind == "basket",
+        columns=(),
+        by_row=False,
+        quote='"',
+        bom=before.bom and name != "-",
         suffix=suffix or before.suffix,
     )
 

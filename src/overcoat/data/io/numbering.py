@@ -34,7 +34,7 @@ def number_values(
     """
     import polars as pl
 
-    column = pl.concat([pl.Series("id", piece).rename("id") for piece in pieces]).rechunk()
+    column = pl.concat(_alike([pl.Series("id", piece).rename("id") for piece in pieces])).rechunk()
     tell()
     numbers = _number_sorted(column, tell)
     if numbers is not None:
@@ -48,6 +48,16 @@ def number_values(
     ranks = np.cumsum(is_first) - 1
     tell()
     return ranks[first]
+
+
+def _alike(pieces: list[pl.Series]) -> list[pl.Series]:
+    """Return whole numbers as one type of them: files of one table may have several."""
+    import polars as pl
+
+    types = {piece.dtype for piece in pieces}
+    if len(types) < 2 or not all(dtype.is_integer() for dtype in types):
+        return pieces
+    return [piece.cast(pl.Int128 if pl.UInt64 in types else pl.Int64) for piece in pieces]
 
 
 def _number_sorted(column: pl.Series, tell: Callable[[], None]) -> NDArray[np.int64] | None:

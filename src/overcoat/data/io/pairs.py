@@ -34,6 +34,9 @@ class _Numbers(dict[Hashable, int]):
 class Pairs:
     """Collects pairs; an empty or missing item only says that the transaction exists.
 
+    Several items of one row, in columns of their own, are given together. With `by_row` there are
+    no ids: each row is a transaction, and goes to the builder at once.
+
     Most tables keep the pairs of a transaction together, so an id is kept once a run. A pair
     takes eight bytes: the number of its run above, the code of its item plus one below. In the
     end runs are renumbered to transactions, in the order of their first pair, and the pairs of some
@@ -47,26 +50,37 @@ class Pairs:
     [((), 1), (('a', 'c'), 1), (('b',), 1)]
     """
 
-    def __init__(self, builder: TransactionsBuilder) -> None:
-        self._builder = builder
+    def __init__(self, builder: TransactionsBuilder, *, by_row: bool = False) -> None:
+        self._builder, self.by_row = builder, by_row
         self._ids: list[list[Hashable] | pl.Series] = []  # the id of each run, in pieces
         self._n_runs = 0
         self._keys = array("q")
 
-    def add(self, ids: Sequence[Hashable], items: Sequence[str | None]) -> None:
-        """Add pairs given as labels."""
-        if ids:
+    def add(self, ids: Sequence[Hashable], *items: Sequence[str | None]) -> None:
+        """Add pairs given as labels; `items` are one column or several."""
+        codes = np.column_stack([self.encode_items(column) for column in items])
+        if self.by_row:
+            self._add_rows(codes)
+        elif ids:
             starts = np.array([True, *(one != other for one, other in pairwise(ids))])
             self._ids.append(list(compress(ids, starts)))
-            self._add(starts, self.encode_items(items))
+            self._add(starts, codes)
 
-    def add_columns(self, ids: pl.Series, codes: NDArray[np.int64]) -> None:
-        """Add pairs given as a column of ids and the codes from `encode_items`."""
-        if len(ids):
+    def add_columns(self, ids: pl.Series | None, *items: NDArray[np.int64]) -> None:
+        """Add pairs given as a column of ids and one or several of codes from `encode_items`."""
+        codes = np.column_stack(items) if len(items) > 1 else items[0][:, None]
+        if ids is None:
+            self._add_rows(codes)
+        elif len(ids):
             starts = (ids != ids.shift(1)).fill_null(True)
             # Shrunk, because a part of a column keeps the whole block in memory.
             self._ids.append(ids.filter(starts).shrink_to_fit())
             self._add(starts.to_numpy(), codes)
+
+    def _add_rows(self, codes: NDArray[np.int64]) -> None:
+        held = codes != _NO_ITEM
+        offsets = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
+        self._builder.add_rows(offsets, codes[held])
 
     def encode_items(self, items: Sequence[str | None]) -> NDArray[np.int64]:
         """Return the provisional code of each item, -1 where there is none."""
@@ -77,7 +91,11 @@ class Pairs:
     def _add(self, starts: NDArray[np.bool_], codes: NDArray[np.int64]) -> None:
         runs = np.cumsum(starts, dtype=np.int64) + (self._n_runs - 1)
         self._n_runs = int(runs[-1]) + 1
-        self._keys.frombytes(((runs << 32) | (codes - _NO_ITEM)).tobytes())
+        if codes.shape[1] > 1:  # one column without an item says that the transaction exists
+            held = codes != _NO_ITEM
+            held[:, 0] |= ~held.any(axis=1)
+            runs, codes = np.repeat(runs, held.sum(axis=1)), codes[held]
+        self._keys.frombytes(((runs << 32) | (codes.reshape(-1) - _NO_ITEM)).tobytes())
 
     def finish(self, tell: Callable[[], None] = QUIET) -> None:
         """Hand the transactions over to the builder."""

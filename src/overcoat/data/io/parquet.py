@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET
+from overcoat.data.io.columns import wanted_columns
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Layout
@@ -19,13 +21,13 @@ from overcoat.data.memory import require_polars
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = ["list_column", "read_parquet", "write_parquet"]
+__all__ = ["ParquetTable", "read_parquet", "write_parquet"]
 
 _ROW_GROUP = 1 << 18  # rows written, and decoded, at once
-_LISTS = 1 << 15  # added at once: they take a while
+# Lists take more memory than pairs. To decode fewer at once takes a little longer: with a million
+# rows as many as here a tenth, and a third less memory in all.
+_FEW = 1 << 16
+_LISTS = 1 << 14  # added at once: numbering their labels takes memory, too
 _PAUSE = 0.02  # seconds between two looks at what polars does
 
 
@@ -41,18 +43,6 @@ def _sound(file: str | None) -> Iterator[None]:
         raise DataError(f"not a sound Parquet file ({reason})", file) from None
 
 
-def list_column(path: Path, file: str | None = None) -> str:
-    """Return the name of the file's only list-of-strings column."""
-    require_polars("reading Parquet", file)
-    import polars as pl
-
-    from overcoat.data.io.tables import only_list_column
-
-    with _sound(file):
-        schema = pl.scan_parquet(path, glob=False).collect_schema()
-    return only_list_column(schema, file)
-
-
 def read_parquet(
     path: Path,
     layout: Layout,
@@ -61,30 +51,86 @@ def read_parquet(
     tell: Callable[[float], None] | None = None,
 ) -> None:
     """Add the transactions of a Parquet file to `builder`; `tell` is called with the share done."""
-    require_polars("reading Parquet", problems.file)
     tell = tell or (lambda share: None)
-    import polars as pl
-
-    from overcoat.data.io.tables import add_lists, add_pairs, check_types
-
-    pairs = Pairs(builder)
-    with _sound(problems.file):
-        table = pl.scan_parquet(path, glob=False)  # a name, never a pattern
-        check_types(table.collect_schema(), layout, problems.file)
-        columns = [layout.id, layout.item] if layout.format == "long" else [layout.items]
-        n_rows = table.select(pl.len()).collect().item()
-        for start in range(0, n_rows, _ROW_GROUP):
-            frame = table.select(columns).slice(start, _ROW_GROUP).collect()
-            tell(start / n_rows)
-            if layout.format == "long":
-                add_pairs(pairs, frame, layout, problems, start + 1)
-                continue
-            for row in range(0, len(frame), _LISTS):
-                part = frame[layout.items][row : row + _LISTS]
-                add_lists(builder, part, problems, start + row + 1)
-                tell((start + row) / n_rows)
-    problems.check()
+    table = ParquetTable(path, layout, problems)
+    pairs = Pairs(builder, by_row=table.layout.by_row)
+    table.read(builder, pairs, tell)
     pairs.finish(lambda: tell(1.0))
+
+
+class ParquetTable:
+    """A Parquet file whose columns are known.
+
+    Parameters
+    ----------
+    path : the file
+    layout : with the names of the columns
+    problems : of this file
+    keys : columns that the file does not have, with the one value each has for all its rows
+    guess : whether to look for the one column of lists
+
+    Attributes
+    ----------
+    layout : the layout, settled
+    columns : the names of all columns, `keys` included
+    ids : what kind of ids it has, in words; empty where it has none
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        layout: Layout,
+        problems: Problems,
+        keys: Mapping[str, str] | None = None,
+        *,
+        guess: bool = False,
+    ) -> None:
+        require_polars("reading Parquet", problems.file)
+        import polars as pl
+
+        from overcoat.data.io.tables import check_types, only_list_column
+
+        self._problems = problems
+        with _sound(problems.file):
+            # A name, never a pattern; what its folders say is in `keys`.
+            self._table = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+            schema = self._table.collect_schema()
+            self._n_rows = self._table.select(pl.len()).collect().item()
+        given = {name: value for name, value in (keys or {}).items() if name not in schema}
+        self._table = self._table.with_columns(**{name: pl.lit(x) for name, x in given.items()})
+        every = {**schema, **dict.fromkeys(given, pl.String())}
+        if guess and layout.format == "list":
+            layout = replace(layout, items=only_list_column(every, problems.file))
+        self.layout = check_types(every, layout, problems.file)
+        self.columns = list(every)
+        self.ids = ""
+        if self.layout.format == "long" and not self.layout.by_row:
+            dtype = every[self.layout.id]
+            self.ids = "whole numbers" if dtype.is_integer() else str(dtype)
+
+    def read(
+        self, builder: TransactionsBuilder, pairs: Pairs, tell: Callable[[float], None]
+    ) -> None:
+        """Add all rows."""
+        from overcoat.data.io.tables import add_lists, add_pairs
+
+        layout, problems, n_rows = self.layout, self._problems, self._n_rows
+        table = self._table.select(wanted_columns(layout))
+        step = _ROW_GROUP
+        if layout.format == "list":
+            step = min(step, max(_FEW, n_rows // 16))
+        with _sound(problems.file):
+            for start in range(0, n_rows, step):
+                frame = table.slice(start, step).collect()
+                tell(start / n_rows)
+                if layout.format == "long":
+                    add_pairs(pairs, frame, layout, problems, start + 1)
+                    continue
+                for row in range(0, len(frame), _LISTS):
+                    part = frame[layout.items][row : row + _LISTS]
+                    add_lists(builder, part, problems, start + row + 1)
+                    tell((start + row) / n_rows)
+        problems.check()
 
 
 def write_parquet(

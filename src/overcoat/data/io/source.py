@@ -13,17 +13,17 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.io.encoding import HEAD, Readable, Recoded
 from overcoat.data.io.journal import unfinished
 from overcoat.data.io.lines import LineFeeds, line_end
 from overcoat.data.io.names import STDIN, is_parquet_name, plain_suffix
 from overcoat.errors import DataError
 
-__all__ = ["BOM", "PARQUET_MAGIC", "Readable", "Source", "open_source"]
+__all__ = ["PARQUET_MAGIC", "Source", "open_source"]
 
-BOM = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
 # A Parquet file starts with PAR1; the byte after it opens the first Thrift structure and is
 # always 0x15. With it, a basket that happens to start with an item "PAR1" stays a basket.
@@ -33,26 +33,15 @@ _BUFFER = 1 << 18
 _HEAD, _LONGEST_HEAD = 1 << 15, 1 << 22  # bytes looked at to find a line break
 
 
-class Readable(Protocol):
-    """What we need of a binary stream."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return at most `size` bytes, none at the end."""
-
-
-class _Ahead(io.RawIOBase):
-    """A stream whose first bytes can be looked at, and which hashes what it fetches.
-
-    Not `BufferedReader.peek`, which may return a single byte of a slow pipe.
-    """
+class _Hashed:
+    """A stream that hashes what it gives."""
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
-        self._head = b""
         self.n_fetched = 0
         self.sha256 = hashlib.sha256()
 
-    def _fetch(self, size: int) -> bytes:
+    def read(self, size: int, /) -> bytes:
         data = self._stream.read(size)
         if isinstance(data, str):
             raise DataError("the stream gives text; open it in binary mode")
@@ -60,21 +49,33 @@ class _Ahead(io.RawIOBase):
         self.sha256.update(data)
         return data
 
+
+class _Ahead(io.RawIOBase):
+    """A stream whose first bytes can be looked at; what it is made of may give more than asked.
+
+    Not `BufferedReader.peek`, which may return a single byte of a slow pipe.
+    """
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._head = b""
+
     def look(self, size: int) -> bytes:
-        while len(self._head) < size and (more := self._fetch(size - len(self._head))):
+        while len(self._head) < size and (more := self._stream.read(size - len(self._head))):
             self._head += more
         return self._head[:size]
-
-    def skip(self, size: int) -> None:
-        self._head = self._head[size:]
 
     def readable(self) -> bool:
         return True
 
+    def read(self, size: int = -1, /) -> bytes:
+        """Return what comes next, without the copies that its parent makes."""
+        data = self._head or self._stream.read(size)
+        self._head = data[size:]
+        return data[:size]
+
     def readinto(self, buffer: Any) -> int:
-        size = len(buffer)
-        data = self._head[:size] or self._fetch(size)
-        self._head = self._head[size:]
+        data = self.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
@@ -88,14 +89,22 @@ class Source:
     suffix : of the name, ``.gz`` left out; None for standard input and streams
     size : of the file; 0 for standard input and streams
     parquet : whether it is Parquet, by its name or its first bytes
-    stream : the decompressed bytes, a byte order mark at the start dropped
+    stream : the decompressed bytes; of a text in UTF-8, whatever its encoding is
     """
 
-    def __init__(self, raw: Readable, path: Path | None, name: str, stage: Stage = QUIET) -> None:
+    def __init__(
+        self,
+        raw: Readable,
+        path: Path | None,
+        name: str,
+        stage: Stage = QUIET,
+        encoding: str | None = None,
+    ) -> None:
         self.name = name
         self.stage, self._n_done = stage, 0
         self.suffix = plain_suffix(path.name) if path else None
-        self._raw = _Ahead(raw)
+        self._hashed = _Hashed(raw)
+        self._raw = _Ahead(self._hashed)
         self._path = path
         content = self._raw
         self.empty = not content.look(1)
@@ -106,35 +115,44 @@ class Source:
         magic = content.look(len(PARQUET_MAGIC))
         if magic.startswith(b"PK\x03\x04"):
             raise DataError("is an Excel workbook or a zip archive; save it as CSV", name)
-        if magic.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise DataError("is UTF-16; save it as UTF-8 (Excel: CSV UTF-8)", name)
         self.parquet = magic == PARQUET_MAGIC or is_parquet_name(name)
-        if not self.parquet and magic.startswith(BOM):
-            content.skip(len(BOM))
+        self._text: Recoded | None = None
+        if not self.parquet:
+            self._text = Recoded(content, content.look(HEAD), name, encoding)
+            content = _Ahead(self._text)
         self._content = content
         self.stream: BinaryIO = io.BufferedReader(content, _BUFFER)
 
     def tell(self, share: float = 0.0) -> None:
         """Say how much of the file is read: so many bytes or, where it is on disk, that share."""
-        self._n_done = max(self._n_done, self._raw.n_fetched, int(share * self.size))
+        self._n_done = max(self._n_done, self._hashed.n_fetched, int(share * self.size))
         self.stage(self._n_done, self.size)
 
     def head(self, size: int) -> bytes:
         """Return the first bytes, before any of `stream` is read."""
         return self._content.look(size)
 
-    def settle_line_ends(self, *, quotes: bool) -> None:
-        """Give the lines of an old Macintosh file LFs; with `quotes`, but for what is in them.
+    def first_lines(self) -> bytes:
+        """Return the first bytes, with a line break among them if there is one at all."""
+        size = _HEAD
+        while len(head := self.head(size)) == size < _LONGEST_HEAD:
+            if b"\n" in head or b"\r" in head:
+                break
+            size *= 2
+        return head
+
+    def settle_line_ends(self, *, quote: str) -> None:
+        """Give the lines of an old Macintosh file LFs, but for what stands between two quotes.
 
         To be called before any of `stream` is read.
         """
         size = _HEAD
-        while (end := line_end(head := self.head(size), quotes=quotes)) != b"\n":
+        while (end := line_end(head := self.head(size), quote=quote)) != b"\n":
             if len(head) < size or size == _LONGEST_HEAD:
                 break
             size *= 2
         if end == b"\r":
-            feeds = LineFeeds(self._content, quotes=quotes, name=self.name)
+            feeds = LineFeeds(self._content, quote=quote, name=self.name)
             self._content = _Ahead(feeds)
             self.stream = io.BufferedReader(self._content, _BUFFER)
 
@@ -142,7 +160,17 @@ class Source:
         """Return the SHA-256 of all raw bytes; reads what is left of them."""
         while self._raw.read(_BUFFER):
             self.tell()
-        return self._raw.sha256.hexdigest()
+        return self._hashed.sha256.hexdigest()
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of a text, once it is read; empty where all is ASCII, or not a text."""
+        return "" if self._text is None else self._text.encoding
+
+    @property
+    def marked(self) -> bool:
+        """Whether a text starts with a byte order mark."""
+        return self._text is not None and self._text.marked
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -161,8 +189,13 @@ class Source:
 
 
 @contextmanager
-def open_source(source: str | os.PathLike[str] | IO[Any], stage: Stage = QUIET) -> Iterator[Source]:
-    """Open a path, ``-`` or a stream; what goes wrong while reading becomes a DataError."""
+def open_source(
+    source: str | os.PathLike[str] | IO[Any], stage: Stage = QUIET, encoding: str | None = None
+) -> Iterator[Source]:
+    """Open a path, ``-`` or a stream; what goes wrong while reading becomes a DataError.
+
+    `encoding` is that of a text, where it is not to be found out.
+    """
     path: Path | None = None
     if hasattr(source, "read") or source == "-":
         stream: Any = sys.stdin if source == "-" else source
@@ -180,7 +213,7 @@ def open_source(source: str | os.PathLike[str] | IO[Any], stage: Stage = QUIET) 
                 if words := unfinished(path):
                     raise DataError(words, name)
                 stream = stack.enter_context(path.open("rb", buffering=0))
-            yield Source(stream, path, name, stage)
+            yield Source(stream, path, name, stage, encoding)
     except FileNotFoundError:
         raise DataError("no such file", name) from None
     except IsADirectoryError:

@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from overcoat.data.io.columns import listed_columns, settle_columns, wanted_columns
 from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
-from overcoat.data.io.problems import Problems
+from overcoat.data.io.problems import NO_ID, NULL_ITEMS, Problems
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
@@ -44,39 +45,38 @@ def only_list_column(schema: Schema, file: str | None = None) -> str:
         return found[0]
     raise DataError(
         "say which columns hold the transactions: id and item (one pair a row), or items "
-        f"(lists); the columns are {_listed(schema)}",
+        f"(lists); the columns are {listed_columns(list(schema))}",
         file,
     )
 
 
-def check_types(schema: Schema, layout: Layout, file: str | None = None) -> None:
-    """Raise unless the columns that `layout` names are there and can be what it says."""
-    names = [layout.id, layout.item] if layout.format == "long" else [layout.items]
-    problems = Problems(file)
-    for name in names:
-        if name not in schema:
-            problems.add(f"no column {name!r}; the columns are {_listed(schema)}")
-    problems.check()
-    dtype = schema[names[-1]]
-    if layout.format == "list":
-        if not isinstance(dtype, (pl.List, pl.Array)):
-            raise DataError(f"column {names[-1]!r} holds {dtype}, not lists", file)
-        dtype = dtype.inner  # type: ignore[assignment]
-    elif schema[layout.id].is_nested():
+def check_types(schema: Schema, layout: Layout, file: str | None = None) -> Layout:
+    """Return the layout with its columns settled; raise unless they are what it says.
+
+    >>> layout = Layout("long", id="p", item="a,b", columns=("a", "b"))
+    >>> check_types(dict.fromkeys("pab", pl.String()), layout).columns
+    ('a', 'b')
+    """
+    layout = settle_columns(layout, list(schema), file)
+    names = wanted_columns(layout)
+    if layout.format == "long" and not layout.by_row and schema[names.pop(0)].is_nested():
         raise DataError(f"column {layout.id!r} holds {schema[layout.id]}, not ids", file)
-    if not (_is_label(dtype) or dtype.is_integer() or dtype == pl.Null):
-        raise DataError(
-            f"column {names[-1]!r} holds {dtype}; items are strings, so cast it to string first",
-            file,
-        )
+    for name in names:
+        dtype = schema[name]
+        if layout.format == "list":
+            if not isinstance(dtype, (pl.List, pl.Array)):
+                raise DataError(f"column {name!r} holds {dtype}, not lists", file)
+            dtype = dtype.inner  # type: ignore[assignment]
+        if not (_is_label(dtype) or dtype.is_integer() or dtype == pl.Null):
+            raise DataError(
+                f"column {name!r} holds {dtype}; items are strings, so cast it to string first",
+                file,
+            )
+    return layout
 
 
 def _is_label(dtype: Any) -> bool:
     return dtype in (pl.String, pl.Categorical, pl.Enum)
-
-
-def _listed(schema: Schema) -> str:
-    return ", ".join(repr(name) for name in schema) or "none"
 
 
 def encode(
@@ -97,7 +97,17 @@ def encode(
 def add_pairs(
     pairs: Pairs, frame: pl.DataFrame, layout: Layout, problems: Problems, first_row: int = 1
 ) -> None:
-    """Add the rows of a long table; `first_row` is the number of the first in its file."""
+    """Add the rows of a long or wide table; `first_row` is the number of the first in its file.
+
+    `layout` is one that `check_types` returned.
+    """
+    codes = [
+        encode(frame[name].cast(pl.String), pairs.encode_items)
+        for name in layout.columns or (layout.item,)
+    ]
+    if layout.by_row:
+        pairs.add_columns(None, *codes)
+        return
     ids = frame[layout.id]
     if isinstance(ids.dtype, (pl.Categorical, pl.Enum)):
         ids = ids.cast(pl.String)
@@ -107,8 +117,9 @@ def add_pairs(
     elif ids.dtype == pl.String:
         missing |= (ids == "").fill_null(False)
     for row in missing.arg_true():
-        problems.add(f"row {first_row + row}: the id is missing")
-    pairs.add_columns(ids, encode(frame[layout.item].cast(pl.String), pairs.encode_items))
+        where = f"row {first_row + row}"
+        problems.add(f"{where}: the id is missing", many=NO_ID, what=where)
+    pairs.add_columns(ids, *codes)
 
 
 def add_lists(
@@ -126,7 +137,8 @@ def add_lists(
     labels = lists.filter(pl.Series(lengths > 0)).explode()  # an empty list would give a null
     missing = labels.is_null() | (labels == "").fill_null(False)
     for row in np.unique(np.repeat(np.arange(len(lists)), lengths)[missing.to_numpy()]).tolist():
-        problems.add(f"row {first_row + row}: a null or an empty string in the list")
+        where = f"row {first_row + row}"
+        problems.add(f"{where}: a null or an empty string in the list", many=NULL_ITEMS, what=where)
     problems.check()
 
     def codes_of(distinct: list[str]) -> NDArray[np.int64]:

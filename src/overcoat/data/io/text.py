@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from overcoat.data.io.delimited import NOT_UTF8, Dialect
+from overcoat.data.io.delimited import Dialect, decode
 from overcoat.data.io.problems import Problems
 from overcoat.data.io.source import open_source
 from overcoat.errors import DataError, InputError, Problem
@@ -19,24 +19,22 @@ def read_text(
     error: Callable[[list[Problem]], InputError],
     quotes: bool = False,
 ) -> str:
-    """Return the text of a file (``.gz`` too); what is wrong with it is raised as `error`.
+    """Return the text of a file (``.gz`` too), whatever its encoding; `error` is raised of it.
 
     With `quotes`, a line break in them does not end a line.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise error([Problem(f"a file is named by its path, not by {path!r}")])
-    name = os.fspath(path)
     try:
         with open_source(path) as source:
-            source.settle_line_ends(quotes=quotes)
+            source.settle_line_ends(quote='"' if quotes else "")
             raw = source.stream.read()
+        problems = Problems(os.fspath(path))
+        text = decode(raw, 1, problems)
+        problems.check()
     except DataError as cause:
         raise error(list(cause.problems)) from None
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as cause:
-        line = raw.count(b"\n", 0, cause.start) + 1
-        raise error([Problem(NOT_UTF8, name, line)]) from None
+    return text or ""
 
 
 def read_lines(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,14 +15,15 @@ from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
 from overcoat.data.io.basket import basket_blocks
+from overcoat.data.io.encoding import BOM, HEAD, looks_wide
 from overcoat.data.io.long import long_blocks
 from overcoat.data.io.names import check_sep, is_gzip_name
 from overcoat.data.io.packing import packed
 from overcoat.data.io.parquet import write_parquet
-from overcoat.data.io.source import BOM, PARQUET_MAGIC
+from overcoat.data.io.source import PARQUET_MAGIC
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, Problem
+from overcoat.errors import DataError
 
 __all__ = ["write"]
 
@@ -90,12 +93,10 @@ def write(
             if gzip:
                 stream = stack.enter_context(packed(stream))  # type: ignore[assignment]
             blocks = basket_blocks if layout.format == "basket" else long_blocks
-            _write_blocks(stream, blocks(transactions, parts, layout), tell)
+            _write_blocks(stream, blocks(transactions, parts, layout), layout, tell)
     except DataError as error:
         name = None if path is None else str(path)
-        raise DataError(
-            Problem(p.message, p.file or name, p.line) for p in error.problems
-        ) from None
+        raise DataError(replace(p, file=p.file or name) for p in error.problems) from None
     except BrokenPipeError:
         raise  # nobody reads standard output any more; that is no error in the data
     except OSError as error:
@@ -135,14 +136,25 @@ class _Told:
         self()
 
 
-def _write_blocks(stream: BinaryIO, blocks: Iterable[bytes], tell: Callable[[], None]) -> None:
-    first = True
+def _write_blocks(
+    stream: BinaryIO, blocks: Iterator[bytes], layout: Layout, tell: Callable[[], None]
+) -> None:
+    head = b""
     for block in blocks:
-        if first and block.startswith((BOM, PARQUET_MAGIC)):
-            # A label that looks like a mark of the file. `read` drops one byte order mark, so
-            # with one before it the label comes back whole.
-            stream.write(BOM)
+        head += block
+        if len(head) >= HEAD:
+            break
+    if (layout.bom and layout.sep is not None) or _looks_odd(head):
+        stream.write(BOM)
+    for block in chain([head], blocks):
         for start in range(0, len(block), _BYTES):
             stream.write(block[start : start + _BYTES])
             tell()
-        first = False
+
+
+def _looks_odd(head: bytes) -> bool:
+    """Say whether labels look like a mark of the file, or like another encoding.
+
+    `read` drops one byte order mark and believes it, so that after one all labels come back whole.
+    """
+    return head.startswith((BOM, PARQUET_MAGIC)) or looks_wide(head[:HEAD]) is not None
