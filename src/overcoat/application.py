@@ -193,7 +193,8 @@ def anonymize(
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
     sink = sink_for(outputs.released)
-    sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    layout = sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    sink.check_room(transactions, layout)
     with context.stage("policy", seconds) as stage:
         allow = outputs.allow_identifiers
         insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)

@@ -149,12 +149,17 @@ def _without_point(label: str) -> str | None:
     return label.replace(".", "", 1) if _DOTTED.fullmatch(label) else label
 
 
+def _digits(label: str) -> int:
+    """Return how long the part before the point is."""
+    return len(label.partition(".")[0])
+
+
 def _differ(one: str, other: str) -> bool:
     return one != other
 
 
 def _shorter(one: str, other: str) -> bool:
-    return len(one.partition(".")[0]) < len(other.partition(".")[0])
+    return _digits(one) < _digits(other)
 
 
 _AS_TEXT = "take the codes over as text from where they come (a program took them for numbers)"
@@ -171,7 +176,7 @@ _WAYS = (
         "upper and lower case",
         str.upper,
         lambda label: label != label.upper(),
-        _differ,
+        lambda one, other: len(one) > 1 and one != other,  # a letter alone is no code
         lambda one, other: one != one.upper(),
         "read the data with --upper",
     ),
@@ -195,7 +200,9 @@ _WAYS = (
         "zeros in front and behind the point",
         _value,
         lambda label: label.startswith("0"),
-        lambda one, other: _without_zeros_in_front(one) != _without_zeros_in_front(other),
+        lambda one, other: (
+            _digits(one) != _digits(other) and one.partition(".")[2] != other.partition(".")[2]
+        ),
         _shorter,
         _AS_TEXT,
     ),
@@ -272,10 +279,6 @@ def _pairs(
             if (_digits(two) == of_others if _shorter(one, two) else _digits(one) == of_items)
         ]
     return pairs
-
-
-def _digits(label: str) -> int:
-    return len(label.partition(".")[0])
 
 
 def _usual_digits(labels: Collection[str]) -> int | None:

@@ -124,7 +124,9 @@ def test_swapped_by_name() -> None:
     assert rules(called(data, "id", "item")) == []
     assert rules(called(data, "code", "tag")) == []
     assert rules(called(data, "basket", "name")) == [], "goods have names"
-    wide = called(data, "patient", "diag_1,diag_2,ssn")
+    wide = called(data, "patient", "item")
+    columns = ("diag_1", "diag_2", "ssn")
+    wide = replace(wide, origin=Origin(Layout("long", id="patient", columns=columns)))
     assert "'ssn'" in suspects(wide)[0].message
     lists = replace(data, origin=Origin(Layout("list", items="emails", parquet=True)))
     assert rules(lists) == []

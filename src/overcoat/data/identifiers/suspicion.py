@@ -175,7 +175,7 @@ def _of_columns(data: Transactions) -> Iterator[Suspicion]:
 
 
 def _item_columns(layout: Layout) -> Sequence[str]:
-    return [layout.items] if layout.format == "list" else layout.item.split(",")
+    return [layout.items] if layout.format == "list" else layout.columns or [layout.item]
 
 
 _ALONE = 20  # rows of which nothing comes again: where there are more, a header is nothing special
