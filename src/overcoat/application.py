@@ -25,6 +25,7 @@ from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
+from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InfeasibleError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
@@ -72,8 +73,13 @@ __all__ = [
 class Input:
     """Data as a user names them: a file, and how it is to be read."""
 
-    source: str
+    source: str = field(repr=False)  # an address may hold a password
     asked: Asked = field(default_factory=Asked)
+
+    @property
+    def name(self) -> str:
+        """What the source is called, without a password."""
+        return shown(self.source)
 
     def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
@@ -135,11 +141,12 @@ class Statement:
 class Outputs:
     """Where a release goes, and what goes with it."""
 
-    released: str
+    released: str = field(repr=False)  # an address may hold a password
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
     allow_identifiers: bool = False
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,6 +179,8 @@ def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -
         for output in outputs:
             if output is None or output == "-":
                 continue
+            if is_address(output):
+                raise DataError("only released data go to a table; name a file", shown(output))
             if any(reads(path, output) for path in given):
                 raise DataError("is an input; name another file for the output", output)
             staging.stage(output)
@@ -199,11 +208,12 @@ def anonymize(
     began = time.perf_counter()
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
-    check_outputs([data.source, use, *policy.files], [outputs.released, outputs.mapping])
+    sink = sink_for(outputs.released, replace=outputs.replace)
+    check_outputs([data.source, use, *policy.files], [*sink.files, outputs.mapping])
+    sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
-    sink = sink_for(outputs.released)
     layout = sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
     sink.check_room(transactions, layout)
     with context.stage("policy", seconds) as stage:
@@ -480,7 +490,7 @@ def compare(
                 folder.rmdir()
         raise
     context.start("write")
-    title = f"Comparison on {Path(data.source).name}"
+    title = f"Comparison on {Path(data.name).name}"
     written = found.write(folder, title=title, report=lambda files: report(found, files))
     notes = [note for run in found.runs for note in run.policy.notes]
     notes += [note for workload in own.values() for note in workload.notes]

@@ -23,6 +23,7 @@ from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
+from overcoat.words import without_passwords
 
 __all__ = ["main"]
 
@@ -87,9 +88,11 @@ def _run() -> int:
         end_log(status)
         return status
     except click.ClickException as error:
+        # An argument too many may be an address.
+        error.message = without_passwords(error.message)  # type: ignore[misc]
         with suppress(OSError):
             error.show()
-        return _fail(2, "usage", error.format_message())
+        return _fail(2, "usage", without_passwords(error.format_message()))
     except CancelledError as error:
         say("overcoat: interrupted; nothing was written")
         return _fail(error.exit_code, error.kind, str(error))
@@ -117,7 +120,7 @@ def _run() -> int:
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
             "above. Nothing was written."
         )
-        return _fail(70, "bug", f"a bug in Overcoat: {error!r}")
+        return _fail(70, "bug", without_passwords(f"a bug in Overcoat: {error!r}"))
 
 
 def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:

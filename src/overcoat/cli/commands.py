@@ -53,7 +53,8 @@ def anonymize(**options: Any) -> None:
 
     DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
     --id and --item or with --items; .gz is read, - is standard input. A folder, or a pattern in
-    quotes, is one table. Separators and encodings are found.
+    quotes, is one table. Separators and encodings are found. A database is named sqlite:///FILE,
+    duckdb:///FILE or postgresql://…, with --query or a table after a #.
 
     \b
     Examples:
@@ -62,6 +63,8 @@ def anonymize(**options: Any) -> None:
           --utility disorders.txt --hierarchy icd9.csv -o released.csv
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
       overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
+      overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
+          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released
     """
     _make_release(**options)
 
@@ -90,6 +93,7 @@ def _make_release(
     to: str | None,
     keep_order: bool,
     allow_identifiers: bool,
+    replace: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
@@ -97,13 +101,15 @@ def _make_release(
     **settings: Any,
 ) -> None:
     from overcoat import application
+    from overcoat.data.io.databases.address import shown
     from overcoat.report.json import result_to_json
     from overcoat.report.text import summarize
 
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    outputs = application.Outputs(output, mapping, to, keep_order, allow_identifiers)
+    outputs = application.Outputs(output, mapping, to, keep_order, allow_identifiers, replace)
+    told = shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
@@ -113,7 +119,7 @@ def _make_release(
             if as_json:
                 more: dict[str, Any] = {
                     "risk": risk.to_json(),
-                    "released": output,
+                    "released": told,
                     "mapping": mapping,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
@@ -136,7 +142,7 @@ def _make_release(
             "warning: the rows keep the order of the input, which can link them to people", False
         )
     if not as_json:
-        released = "standard output" if output == "-" else output
+        released = "standard output" if output == "-" else told
         text = summarize(result, released=released, mapping=mapping, risk=risks[0])
         say_unless_quiet(text, quiet)
 
