@@ -64,7 +64,7 @@ def anonymize(**options: Any) -> None:
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
       overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
       overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
-          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released
+          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released --replace
     """
     _make_release(**options)
 
