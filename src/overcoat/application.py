@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
+from overcoat.data.io import Asked, Staging, check_outputs, pack, read_source, send
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, InputError, PolicyError, Problem
+from overcoat.errors import InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
@@ -31,7 +31,9 @@ from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import BoundAllItemsets
+from overcoat.release.codebook import check_codebook
 from overcoat.release.given import pair_notes, take_release
+from overcoat.release.naming import check_names
 from overcoat.release.result import Result
 from overcoat.release.risk import attack as try_attacks
 from overcoat.release.risk import risk as measure_risk
@@ -131,6 +133,8 @@ class Outputs:
     to: str | None = None
     keep_order: bool = False
     allow_identifiers: bool = False
+    codebook: str | None = None
+    label_from: str | None = None
 
 
 @dataclass(frozen=True)
@@ -156,18 +160,6 @@ class Questions:
         return [Workload.read(self.file, data, sep=sep, known=known)]
 
 
-def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
-    """Find out before the work, not after it, that an output cannot be written."""
-    given = [path for path in inputs if path is not None]
-    with Staging() as staging:  # leaves nothing behind
-        for output in outputs:
-            if output is None or output == "-":
-                continue
-            if any(reads(path, output) for path in given):
-                raise DataError("is an input; name another file for the output", output)
-            staging.stage(output)
-
-
 # -- making a release ---------------------------------------------------------------------------
 
 
@@ -188,7 +180,9 @@ def anonymize(
     began = time.perf_counter()
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
-    check_outputs([data.source, use, *policy.files], [outputs.released, outputs.mapping])
+    check_codebook(outputs.codebook)
+    targets = [outputs.released, outputs.mapping, outputs.codebook]
+    check_outputs([data.source, use, *policy.files], targets)
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
@@ -199,9 +193,15 @@ def anonymize(
         allow = outputs.allow_identifiers
         insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)
         bound = policy.bind(transactions, known=known or (), stage=stage)
+    if layout.format == "basket" and layout.sep is None:
+        check_names(bound, outputs.label_from, outputs.released)
     if known is None:
         result = find_release(
-            *(transactions, bound, method), context=context, seconds=seconds, identifiers=insisted
+            *(transactions, bound, method),
+            context=context,
+            seconds=seconds,
+            identifiers=insisted,
+            label_from=outputs.label_from,
         )
     else:
         result = make_release(transactions, bound, known, context, seconds, insisted)
@@ -215,6 +215,7 @@ def anonymize(
     result.write(
         sink,
         mapping=outputs.mapping,
+        codebook=outputs.codebook,
         to=outputs.to,
         keep_order=outputs.keep_order,
         report=told,

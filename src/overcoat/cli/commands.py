@@ -14,6 +14,7 @@ from overcoat.cli.options import (
     data_options,
     json_option,
     layout_option,
+    names_option,
     output_options,
     policy_options,
     state,
@@ -38,6 +39,7 @@ __all__ = ["anonymize", "apply", "demo", "pgen", "risk", "verify"]
 @click.command()
 @policy_options
 @output_options
+@names_option
 @data_options
 @json_option
 @talk_options
@@ -81,9 +83,11 @@ def _make_release(
     to: str | None,
     keep_order: bool,
     allow_identifiers: bool,
+    codebook: str | None,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
+    label_from: str | None = None,
     **settings: Any,
 ) -> None:
     from overcoat import application
@@ -93,7 +97,11 @@ def _make_release(
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    outputs = application.Outputs(output, mapping, to, keep_order, allow_identifiers)
+    if codebook == "-":
+        raise click.UsageError("--codebook needs a file; standard output is for the released data")
+    outputs = application.Outputs(
+        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from)
+    )
     with run_context(quiet=quiet) as context:
 
         def report(result: Result) -> None:
@@ -102,6 +110,8 @@ def _make_release(
                 more = {
                     "released": output,
                     "mapping": mapping,
+                    "codebook": codebook,
+                    "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
                 }
@@ -118,7 +128,9 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else output
-        say_unless_quiet(summarize(result, released=released, mapping=mapping), quiet)
+        say_unless_quiet(
+            summarize(result, released=released, mapping=mapping, codebook=codebook), quiet
+        )
 
 
 @click.command()

@@ -17,6 +17,7 @@ __all__ = [
     "data_options",
     "json_option",
     "layout_option",
+    "names_option",
     "output_options",
     "policy_options",
     "state",
@@ -239,6 +240,12 @@ output_options = _together(
             "--mapping", type=FILE, metavar="MAP.json", help="Where to write the mapping."
         ),
         click.option(
+            "--codebook",
+            type=FILE,
+            metavar="BOOK.csv",
+            help="Where to write a table of what became of each item: .csv, .tsv or .xlsx.",
+        ),
+        click.option(
             "--to",
             type=click.Choice(["basket", "long", "list"]),
             help="Layout of the released file. Default: by its name, else as the input.",
@@ -254,6 +261,12 @@ output_options = _together(
             help="Publish items although they look like identifiers of people.",
         ),
     ]
+)
+
+names_option = click.option(
+    "--label-from",
+    type=click.Choice(["utility", "hierarchy"]),
+    help="Name a group after the utility set or the node of the hierarchy that it is.",
 )
 
 layout_option = click.option(

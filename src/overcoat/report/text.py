@@ -11,7 +11,13 @@ from overcoat.words import count_of
 __all__ = ["summarize", "verdict_lines"]
 
 
-def summarize(result: Result, *, released: str | None = None, mapping: str | None = None) -> str:
+def summarize(
+    result: Result,
+    *,
+    released: str | None = None,
+    mapping: str | None = None,
+    codebook: str | None = None,
+) -> str:
     """Return what happened, in a few lines.
 
     >>> from overcoat.policy.privacy import AllItemsets
@@ -33,6 +39,8 @@ def summarize(result: Result, *, released: str | None = None, mapping: str | Non
         lines.append(("released", released))
     if mapping is not None:
         lines.append(("mapping", f"{mapping} (shows which item went where; publish it or keep it)"))
+    if codebook is not None:
+        lines.append(("codebook", codebook))
     return "\n".join(f"{name:<11} {text}" for name, text in lines)
 
 
