@@ -16,12 +16,17 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overcoat.advice.explain import Explanation
+from overcoat.advice.explain import explain as explain_item
+from overcoat.advice.suggest import clashes_of, explain_clashes
+from overcoat.advice.suggest import suggest as suggest_policies
+from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import Asked, Staging, check_outputs, pack, read_source, send
 from overcoat.data.transactions import Transactions
-from overcoat.errors import InputError, PolicyError, Problem
+from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
@@ -29,9 +34,10 @@ from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
-from overcoat.policy.policy import Policy
+from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets
 from overcoat.release.codebook import check_codebook
+from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.given import pair_notes, take_release
 from overcoat.release.naming import check_names
 from overcoat.release.result import Result
@@ -57,6 +63,7 @@ __all__ = [
     "anonymize",
     "compare",
     "evaluate",
+    "explain",
     "pgen",
     "risk",
     "verify",
@@ -86,6 +93,7 @@ class Statement:
 
     policy: Policy
     method: str | None = None
+    settings: Abstract[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -111,10 +119,11 @@ class Statement:
             if settings.get(key) is not None:
                 stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
+        said = dict(stated)
         method = stated.pop("algorithm", None)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy, method)
+        return cls(policy, method, said)
 
     def bind_method(self) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy."""
@@ -169,13 +178,15 @@ def anonymize(
     outputs: Outputs,
     *,
     use: str | None = None,
+    suggest: str | None = None,
     context: Context,
-    report: Callable[[Result], None] = lambda result: None,
+    report: Callable[[Result, Exposed], None] = lambda result, risk: None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
     `report` is called when all is checked, before any file gets its name: should it fail, nothing
-    is published.
+    is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
+    are written there.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
@@ -196,21 +207,26 @@ def anonymize(
     if layout.format == "basket" and layout.sep is None:
         check_names(bound, outputs.label_from, outputs.released)
     if known is None:
-        result = find_release(
-            *(transactions, bound, method),
-            context=context,
-            seconds=seconds,
-            identifiers=insisted,
-            label_from=outputs.label_from,
-        )
+        try:
+            result = find_release(
+                *(transactions, bound, method),
+                context=context,
+                seconds=seconds,
+                identifiers=insisted,
+                label_from=outputs.label_from,
+            )
+        except InfeasibleError as error:
+            raise _explained(error, bound, statement, method, suggest, context) from None
     else:
         result = make_release(transactions, bound, known, context, seconds, insisted)
+    with context.stage("risk", seconds) as stage:
+        risk = exposed(result, stage=stage)
     writing = time.perf_counter()
 
     def told() -> None:
         now = time.perf_counter()
         seconds.update(write=now - writing, total=now - began)
-        report(result)
+        report(result, risk)
 
     result.write(
         sink,
@@ -222,6 +238,64 @@ def anonymize(
         context=context,
     )
     return result
+
+
+def _explained(
+    error: InfeasibleError,
+    bound: BoundPolicy,
+    statement: Statement,
+    method: Method,
+    folder: str | None,
+    context: Context,
+) -> InfeasibleError:
+    """Add which utility sets clash and, if a folder is given, policies that are met."""
+    data = error.result.data
+    lines = [str(error)]
+    clashes = clashes_of(data, bound, context)
+    if clashes is not None:
+        lines += explain_clashes(clashes, bound.k)
+    if folder is None:
+        lines.append("--suggest DIR tries policies near this one and writes those that are met")
+    else:
+        proposals = suggest_policies(data, statement.policy, method, context=context)
+        written = write_proposals(folder, proposals, bound.settled, statement.settings)
+        lines += ["", f"policies near this one that are met ({folder}):"]
+        lines += proposal_lines(proposals)
+        error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
+    error.args = ("\n".join(lines),)
+    return error
+
+
+def explain(
+    items: Sequence[str],
+    data: Input,
+    mapping: str | None,
+    statement: Statement,
+    *,
+    context: Context,
+) -> tuple[list[Explanation], list[Problem]]:
+    """Run the method again, and say why items became what they are published as."""
+    policy, method = statement.bind_method()
+    known = None if mapping is None else Mapping.read(mapping)
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    unknown = [item for item in items if item not in transactions.vocabulary]
+    if unknown:
+        raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
+    with context.stage("policy") as stage:
+        bound = policy.bind(transactions, known=known or (), stage=stage)
+    result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
+    notes = list(result.notes)
+    if known is not None and result.mapping != known:
+        notes.append(
+            Problem(
+                "is not what this method finds for these data and policy: these are "
+                "the reasons of what it finds",
+                mapping,
+            )
+        )
+    with context.stage("explain") as stage:
+        return [explain_item(result, item, stage=stage) for item in items], notes
 
 
 # -- checking and measuring one -----------------------------------------------------------------

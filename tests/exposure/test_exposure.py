@@ -104,6 +104,14 @@ def test_the_twins_agree() -> None:
         assert mine[0].tolist() == twin[0].tolist()
         assert mine[1].tolist() == twin[1].tolist()
         np.testing.assert_allclose(mine[2], twin[2], rtol=1e-12)
+        every = (rows.offsets, rows.labels, rows.counts, rows.n_labels, m)
+        light = compiled.least_holders(*every)
+        assert light.tolist() == reference.least_holders(*every).tolist()
+        persons = load("overcoat.exposure.persons", "", "compiled").Persons(*every[:4])
+        slow = reference.Persons(*every[:4])
+        for row in range(len(rows.counts)):
+            labels = rows.labels[rows.offsets[row] : rows.offsets[row + 1]]
+            assert persons.is_unique(labels, m) == slow.is_unique(labels, m)
 
 
 def test_samples_are_near_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

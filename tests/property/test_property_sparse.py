@@ -10,6 +10,7 @@ import pytest
 import overcoat as oc
 from bridge import phi_of
 from oracle import definitions as oracle
+from overcoat.algorithms import violations
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.pcta import pcta
 from overcoat.context import Context
@@ -68,3 +69,18 @@ def test_both_engines_and_the_oracle_agree() -> None:
             linkable = frozenset(family.linkable.entries[0].items) & oracle.domain_of(rows)
         for p in oracle.expand(("all", family.m, linkable), rows, policy.k):
             assert oracle.satisfied(p, rows, phi, policy.k)
+
+
+@pytest.mark.parametrize("enough", [1, 2, 3])
+def test_it_does_not_matter_how_many_sets_are_handed_out(
+    enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small data never have more violated sets of a group than a batch holds: make it small."""
+    for seed in range(400):
+        rows, policy = sparse_problem(random.Random(seed))
+        data = oc.read(rows)
+        bound = policy.bind(data)
+        monkeypatch.setattr(violations, "_ENOUGH", 64)
+        expected = coat(data, bound).partition
+        monkeypatch.setattr(violations, "_ENOUGH", enough)
+        assert coat(data, bound).partition == expected, seed

@@ -16,7 +16,7 @@ from overcoat.policy.hierarchy import Hierarchy
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
 from overcoat.policy.utility import Utility
-from overcoat.verification import LISTED, Verdict, verify
+from overcoat.verification import LISTED, Verdict, verify, verify_published
 from strategies import random_instance
 
 Row = frozenset[str]
@@ -269,3 +269,13 @@ def test_the_order_of_violations_does_not_depend_on_hashing(release: Release) ->
     one = release.verdict(release.rows[4:])
     other = release.verdict(reversed(release.rows[4:]))
     assert one == other
+
+
+def test_parts_of_an_itemset_whose_rarest_label_nobody_has() -> None:
+    """{a, b, c} matches nobody because c is not there; {a, b} of it matches one person."""
+    mapping = Mapping.of("abc", [["a"], ["b"], ["c"]])
+    released = Transactions.of([{"a", "b"}, {"a"}, {"a"}, {"b"}, {"b"}])
+    verdict = verify_published(released, mapping, Policy(2, Itemsets([{"a", "b", "c"}])))
+    assert verdict.n_violations == {"privacy": 1}
+    assert verdict.violations[0].itemset == ("a", "b")
+    assert verdict.largest_k == 1

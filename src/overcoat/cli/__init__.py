@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, pgen, risk, verify
+from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, risk, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
 from overcoat.cli.log import end_log
@@ -58,7 +58,7 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, risk, evaluate, compare, apply, pgen, demo):
+for command in (anonymize, verify, risk, explain, evaluate, compare, apply, pgen, demo):
     cli.add_command(command)
 
 

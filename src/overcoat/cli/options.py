@@ -54,9 +54,13 @@ _data_options = _together(
             "--sep",
             metavar="CHAR",
             help="What separates items (or columns): one character, or 'tab'. "
-            "Default: white space in .dat and .txt, comma in .csv, tab in .tsv.",
+            "Default: white space in .dat and .txt, comma in .csv, tab in .tsv, or what is found.",
         ),
-        click.option("--encoding", metavar="NAME", help="Of a text, such as windows-1252."),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Of a text, such as windows-1252. Default: what is found.",
+        ),
         click.option("--header", is_flag=True, help="The basket file starts with a header line."),
         click.option("--sheet", metavar="NAME", help="Workbook: its sheet, by name or number."),
         click.option("--query", metavar="SQL", help="Database: the statement whose rows to read."),

@@ -36,12 +36,57 @@ def weigh_sets(offsets, labels, taken, spare, counts, need, int n_labels, int m,
     return np.asarray(walk.worst), np.asarray(walk.worst_with), np.asarray(walk.total)
 
 
+def least_holders(offsets, labels, counts, int n_labels, int m, *, stage=QUIET):
+    """Return how few people hold a set of up to 1, 2, … m labels of each row; see `reference`."""
+    ones, none = np.ones(len(labels), np.int32), np.zeros(len(counts), np.int64)
+    ranked = _rarest_first(offsets, labels, n_labels)
+    walk = Walk(offsets, ranked, ones, none, counts, none, n_labels, m, stage)
+    walk.light = True
+    walk.by_size = np.full(max(len(counts), 1) * m, np.iinfo(np.int64).max, np.int64)
+    walk.run()
+    by_size = np.asarray(walk.by_size)[: len(counts) * m].reshape(len(counts), m)
+    return np.minimum.accumulate(by_size, axis=1)
+
+
+def _rarest_first(offsets, labels, int n_labels):
+    """Return the rows with labels numbered by how rare they are: few rows begin many sets."""
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] label = np.ascontiguousarray(labels, np.int32)
+        int64_t[::1] next_ = np.zeros(n_labels + 1, np.int64)
+        int64_t[::1] fill = np.array(offsets, np.int64)
+        int64_t[::1] holders = np.empty(len(labels), np.int64)
+        int32_t[::1] out = np.empty(len(labels), np.int32)
+        int64_t row, i
+        int64_t[::1] rank
+    supports = np.bincount(labels, minlength=n_labels)
+    order = np.argsort(supports, kind="stable")
+    rank = np.empty(n_labels, np.int64)
+    np.asarray(rank)[order] = np.arange(n_labels)
+    np.asarray(next_)[1:] = np.cumsum(supports[order])
+    with nogil:
+        for row in range(start.shape[0] - 1):
+            for i in range(start[row], start[row + 1]):
+                holders[next_[rank[label[i]]]] = row
+                next_[rank[label[i]]] += 1
+        # Now `next_` is where the holders of each rank end: they go to their rows in that order.
+        row = 0
+        for i in range(holders.shape[0]):
+            while i >= next_[row]:
+                row += 1
+            out[fill[holders[i]]] = <int32_t> row
+            fill[holders[i]] += 1
+    return np.asarray(out)
+
+
 cdef class Walk:
     """A walk through all sets of up to m labels, along the rows that hold them."""
 
     cdef:
         const int64_t[::1] start, spare, weight, need
         const int32_t[::1] label, taken
+        public bint light  # only the least support by size is wanted
+        public int64_t[::1] by_size
         int64_t[::1] worst, worst_with, holder_at, holder_row, first, number, people
         int32_t[::1] touched
         double[::1] total
@@ -128,7 +173,7 @@ cdef class Walk:
         for i in range(first, stop):
             self.weigh(depth, level.entries[i].at, level.entries[i].parent,
                        level.entries[i].row, support)
-        if depth == self.m:
+        if depth == self.m or (self.light and support == 1):  # nobody has fewer
             return 0
         # What else do these rows hold, after the last label?
         for i in range(first, stop):
@@ -187,6 +232,11 @@ cdef class Walk:
         cdef double ways = 1.0
         cdef int64_t up
         cdef int above
+        if self.light:
+            up = row * self.m + depth - 1
+            if support < self.by_size[up]:
+                self.by_size[up] = support
+            return 0
         if self.plain[row]:
             if depth != self.need[row]:
                 return 0

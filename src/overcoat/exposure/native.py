@@ -13,7 +13,8 @@ else:
     _counting = load("overcoat.exposure.counting", "overcoat.exposure.reference")
     _persons = load("overcoat.exposure.persons", "overcoat.exposure.reference")
 
-__all__ = ["Persons", "weigh_sets"]
+__all__ = ["Persons", "least_holders", "weigh_sets"]
 
 Persons = _persons.Persons
+least_holders = _counting.least_holders
 weigh_sets = _counting.weigh_sets

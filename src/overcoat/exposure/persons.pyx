@@ -16,19 +16,21 @@ cdef enum:
 cdef class Persons:
     """Published rows by label, and a walk through the sets of one row at a time.
 
-    The rows that share a label with the one looked at get a mask: which of its labels they hold.
-    A set that as few people hold as the whole row ends a branch, for no larger set has fewer.
+    Its labels are looked at the rarest first. The rows that hold a label get a mask: which of the
+    later ones they hold. A set that as few people hold as the whole row ends a branch, for no
+    larger set has fewer.
     """
 
     cdef:
         const int64_t[::1] start, weight
         const int32_t[::1] label
-        int64_t[::1] first, holder, slot_of, people, lists
+        int64_t[::1] first, holder, place_of, people, lists
+        const int32_t[::1] known  # the labels of the row looked at, the rarest first
         uint64_t[::1] masks
-        int64_t n_slots, n_words, n_nodes, budget, base, need, spare, worst
+        int64_t n_words, n_nodes, budget, base, need, spare, worst
         const int32_t[::1] taken
         int64_t[::1] later
-        double total, ways_cut
+        double total
         int m
         Pulse pulse
 
@@ -41,7 +43,9 @@ cdef class Persons:
         self.first = np.searchsorted(
             np.asarray(labels)[order], np.arange(n_labels + 1)
         ).astype(np.int64)
-        self.slot_of = np.full(len(counts), -1, np.int64)
+        self.place_of = np.full(max(n_labels, 1), -1, np.int64)
+        self.masks, self.people = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self.lists = np.empty(0, np.int64)
         self.pulse = Pulse(stage)
 
     def holding(self, wanted):
@@ -80,55 +84,137 @@ cdef class Persons:
         `reference`. Where the budget of steps ends first, the worst case is the best found so far,
         and the sum counts what was not seen as if as few held it as hold the whole row.
         """
-        cdef int64_t n = len(labels), i, slot, concerned = 0
-        known = np.asarray(labels, np.int32)
-        self.taken = np.ascontiguousarray(taken, np.int32)
-        # Items of labels after each, and the suppressed ones: what may still be added freely.
-        beyond = np.concatenate([np.cumsum(np.asarray(taken, np.int64)[::-1])[::-1], [0]]) + spare
-        self.later = beyond
-        self.need, self.spare, self.budget, self.n_nodes = need, spare, budget, 0
-        self.base = self.holding(known)
-        self.n_words = (n + 63) // 64
-        cdef const int32_t[::1] view = known
-        for i in range(n):
-            concerned += self.first[view[i] + 1] - self.first[view[i]]
-        self.masks = np.zeros(max(concerned, 1) * self.n_words, np.uint64)
-        self.people = np.zeros(max(concerned, 1), np.int64)
-        self.lists = np.empty(max(concerned, 1) * (need + 1), np.int64)
-        self.n_slots = 0
-        cdef int64_t[::1] seen = np.empty(max(concerned, 1), np.int64)
-        with nogil:
-            for i in range(n):
-                self.mark(view[i], i, seen)
-            self.pulse.beat(concerned)
-            for slot in range(self.n_slots):
-                self.slot_of[seen[slot]] = -1
-                self.lists[slot] = slot
-        self.worst, self.total = np.iinfo(np.int64).max, 0.0
+        cdef int64_t n = len(labels), i, n_slots, slot, support
+        cdef double[MOST + 1] empty
         cdef double[MOST + 1] product
-        self.start_product(product)
-        with nogil:
-            self.visit(0, -1, self.n_slots, 0, product)
+        order = self._look_at(labels)
+        self.taken = np.ascontiguousarray(np.asarray(taken)[order], np.int32)
+        # Items of labels after each, and the suppressed ones: what may still be added freely.
+        later = np.cumsum(np.asarray(self.taken, np.int64)[::-1])[::-1]
+        self.later = np.concatenate([later, [0]]) + spare
+        self.need, self.spare, self.budget, self.n_nodes = need, spare, budget, 0
+        self.base = self.holding(labels)
+        self.worst, self.total = np.iinfo(np.int64).max, 0.0
+        for i in range(MOST + 1):
+            empty[i] = 0.0
+        empty[0] = 1.0
+        try:
+            with nogil:
+                for i in range(n):
+                    if self.n_nodes > self.budget:
+                        self.rest(i, empty)
+                        break
+                    n_slots, support = self.gather(i), 0
+                    for slot in range(n_slots):
+                        support += self.people[slot]
+                    self.extend(empty, product, self.taken[i])
+                    if support == self.base:
+                        self.take(self.coefficient(product, self.later[i + 1]), support)
+                        continue
+                    self.take(self.coefficient(product, self.spare), support)
+                    if need > 1:
+                        self.visit(1, i, n_slots, 0, product)
+        finally:
+            self._look_away()
         return self.worst, self.total, self.n_nodes <= self.budget
 
-    cdef void start_product(self, double* product):
-        cdef int degree
-        for degree in range(MOST + 1):
-            product[degree] = 0.0
-        product[0] = 1.0
+    def is_unique(self, labels, int64_t m):
+        """Say whether some set of at most m labels of a row is held by one person only."""
+        cdef int64_t n = len(labels), i, n_slots, slot, support
+        cdef bint found = False
+        self._look_at(labels)
+        self.need = min(m, n)
+        try:
+            with nogil:
+                for i in range(n):
+                    n_slots = self.gather(i)
+                    # If two people hold all that is left, no part of it is unique.
+                    if self.hold_all(i, n, n_slots) > 1:
+                        break
+                    support = 0
+                    for slot in range(n_slots):
+                        support += self.people[slot]
+                    if support == 1 or (self.need > 1 and self.search(1, i, n, n_slots, 0)):
+                        found = True
+                        break
+        finally:
+            self._look_away()
+        return found
 
-    cdef int mark(self, int32_t label, int64_t bit, int64_t[::1] seen) except -1 nogil:
-        cdef int64_t i, row, slot
+    def _look_at(self, labels):
+        """Number the labels of one row by how rare they are; return their order."""
+        known = np.asarray(labels, np.int64)
+        first = np.asarray(self.first)
+        order = np.argsort(first[known + 1] - first[known], kind="stable")
+        self.known = known[order].astype(np.int32)
+        np.asarray(self.place_of)[self.known] = np.arange(len(known))
+        self.n_words = (len(known) + 63) // 64
+        return order
+
+    def _look_away(self):
+        np.asarray(self.place_of)[self.known] = -1
+
+    cdef int64_t gather(self, int64_t which) except -1 nogil:
+        """Give the rows that hold a label masks of which rarer-or-later labels they hold, too."""
+        cdef int64_t i, j, row, slot = 0, place, n_words = self.n_words
+        cdef int32_t label = self.known[which]
+        cdef int64_t n = self.first[label + 1] - self.first[label]
+        if n * (MOST if self.need > MOST else self.need + 1) > self.lists.shape[0] or \
+                n * n_words > self.masks.shape[0]:
+            with gil:
+                self.masks = np.empty(2 * n * n_words, np.uint64)
+                self.people = np.empty(2 * n, np.int64)
+                self.lists = np.empty(2 * n * (self.need + 1), np.int64)
         for i in range(self.first[label], self.first[label + 1]):
             row = self.holder[i]
-            slot = self.slot_of[row]
-            if slot < 0:
-                slot = self.slot_of[row] = self.n_slots
-                self.people[slot] = self.weight[row]
-                seen[slot] = row
-                self.n_slots += 1
-            self.masks[slot * self.n_words + bit // 64] |= (<uint64_t> 1) << (bit % 64)
-        return 0
+            for j in range(n_words):
+                self.masks[slot * n_words + j] = 0
+            for j in range(self.start[row], self.start[row + 1]):
+                place = self.place_of[self.label[j]]
+                if place > which:
+                    self.masks[slot * n_words + place // 64] |= (<uint64_t> 1) << (place % 64)
+            self.people[slot] = self.weight[row]
+            self.lists[slot] = slot
+            slot += 1
+        self.pulse.beat(8 * n)
+        self.n_nodes += 1 + n // 4
+        return n
+
+    cdef int64_t hold_all(self, int64_t which, int64_t n, int64_t n_slots) except -1 nogil:
+        """Return how many people hold all labels from one on; two are enough to know."""
+        cdef int64_t slot, place, found = 0
+        cdef bint whole
+        for slot in range(n_slots):
+            whole = True
+            for place in range(which + 1, n):
+                if not self.masks[slot * self.n_words + place // 64] >> (place % 64) & 1:
+                    whole = False
+                    break
+            if whole:
+                found += self.people[slot]
+                if found > 1:
+                    break
+        return found
+
+    cdef bint search(
+        self, int depth, int64_t last, int64_t n_labels, int64_t n, int64_t offset
+    ) except -1 nogil:
+        """Say whether a set that goes on from here, to at most `need` labels, is unique."""
+        cdef int64_t label, i, slot, count, support, to = offset + n
+        for label in range(last + 1, n_labels):
+            count = support = 0
+            for i in range(n):
+                slot = self.lists[offset + i]
+                if self.masks[slot * self.n_words + label // 64] >> (label % 64) & 1:
+                    self.lists[to + count] = slot
+                    count += 1
+                    support += self.people[slot]
+            self.pulse.beat(n + 16)
+            if support == 1:
+                return True
+            if depth + 1 < self.need and self.search(depth + 1, label, n_labels, count, to):
+                return True
+        return False
 
     cdef int visit(
         self, int depth, int64_t last, int64_t n, int64_t offset, double* product

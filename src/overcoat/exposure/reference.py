@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
 
-__all__ = ["Persons", "weigh_sets"]
+__all__ = ["Persons", "least_holders", "weigh_sets"]
 
 
 def weigh_sets(
@@ -73,6 +73,26 @@ def weigh_sets(
     return worst, worst_with, total
 
 
+def least_holders(
+    offsets: Any, labels: Any, counts: Any, n_labels: int, m: int, *, stage: Stage = QUIET
+) -> NDArray[np.int64]:
+    """Return the least number of people who hold a set of up to 1, 2, … m labels of each row.
+
+    The parameters are those of `weigh_sets`; the result is (rows, m). Where a row has no label it
+    is the largest number there is.
+    """
+    ones, none = np.ones(len(labels), np.int32), np.zeros(len(counts), np.int64)
+    lengths = np.diff(offsets)
+    columns = [
+        weigh_sets(
+            *(offsets, labels, ones, none, counts, np.minimum(lengths, size), n_labels, size),
+            stage=stage,
+        )[0]
+        for size in range(1, m + 1)
+    ]
+    return np.stack(columns, axis=1)
+
+
 def _ways(taken: list[int], spare: int, need: int) -> int:
     """Return in how many ways `need` items can be chosen, at least one of each label.
 
@@ -115,3 +135,9 @@ class Persons:
                     support = self.holding(labels[list(some)])
                     worst, total = min(worst, support), total + ways / support
         return worst, total, True
+
+    def is_unique(self, labels: Any, m: int) -> bool:
+        """Say whether some set of at most m labels of a row is held by one person only."""
+        sizes = range(1, min(m, len(labels)) + 1)
+        sets = (some for size in sizes for some in combinations(labels, size))
+        return any(self.holding(some) == 1 for some in sets)

@@ -130,6 +130,7 @@ def error_to_json(error: OvercoatError) -> dict[str, Any]:
                 "needed_percent": error.needed_percent,
                 "would_be_suppressed": list(error.suppressed),
                 "unmet": [list(items) for items in error.unmet],
+                "proposals": list(error.proposals),
             }
         case VerificationError(verdict=Verdict() as verdict):
             problems = [Problem(violation.message) for violation in verdict.violations]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from overcoat.errors import DataError
+from overcoat.release.exposed import Exposed
 from overcoat.release.result import Result
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
@@ -17,6 +18,7 @@ def summarize(
     released: str | None = None,
     mapping: str | None = None,
     codebook: str | None = None,
+    risk: Exposed | None = None,
 ) -> str:
     """Return what happened, in a few lines.
 
@@ -35,6 +37,8 @@ def summarize(
     if not isinstance(result, Result):
         raise DataError(f"a summary is of a Result, not of {result!r}")
     lines = summary_lines(result)
+    if risk is not None:
+        lines.append(("risk", str(risk)))
     if released is not None:
         lines.append(("released", released))
     if mapping is not None:

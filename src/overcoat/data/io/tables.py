@@ -5,7 +5,7 @@ Needs polars, so it is imported where a table has been seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -27,10 +27,13 @@ __all__ = [
     "check_types",
     "encode",
     "frame_of",
+    "frames_of",
     "only_list_column",
 ]
 
 Schema = Mapping[str, pl.DataType]
+
+_LISTS = 1 << 14  # made at once: they take much memory on the way
 
 
 def only_list_column(schema: Schema, file: str | None = None) -> str:
@@ -159,15 +162,23 @@ def frame_of(
     >>> frame_of(data, [np.array([1]), np.array([0])], Layout("list")).rows()
     [(['a', 'b'],), ([],)]
     """
+    return pl.concat(frames_of(transactions, chain([np.empty(0, np.int64)], parts), layout))
+
+
+def frames_of(
+    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+) -> Iterator[pl.DataFrame]:
+    """Yield the frame of `frame_of`, some rows at a time."""
     labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
-    frames, done = [], 0
-    for rows in chain([np.empty(0, np.int64)], parts):
+    done = 0
+    for rows in parts:
         if layout.format == "long":
-            frames.append(_pairs_frame(transactions, rows, done, labels, layout))
+            yield _pairs_frame(transactions, rows, done, labels, layout)
         else:
-            frames.append(_lists_frame(transactions, rows, labels, layout))
+            for start in range(0, max(len(rows), 1), _LISTS):
+                some = rows[start : start + _LISTS]
+                yield _lists_frame(transactions, some, labels, layout)
         done += len(rows)
-    return pl.concat(frames)
 
 
 def _pairs_frame(
