@@ -24,10 +24,10 @@ from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
-from overcoat.data.io.databases.address import is_address, shown
+from overcoat.data.io import Asked, Staging, check_outputs, pack, read_source, send
+from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, InfeasibleError, InputError, PolicyError, Problem
+from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
@@ -37,8 +37,10 @@ from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets
+from overcoat.release.codebook import check_codebook
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.given import pair_notes, take_release
+from overcoat.release.naming import check_names
 from overcoat.release.result import Result
 from overcoat.release.risk import attack as try_attacks
 from overcoat.release.risk import risk as measure_risk
@@ -146,6 +148,8 @@ class Outputs:
     to: str | None = None
     keep_order: bool = False
     allow_identifiers: bool = False
+    codebook: str | None = None
+    label_from: str | None = None
     replace: bool = False
 
 
@@ -172,20 +176,6 @@ class Questions:
         return [Workload.read(self.file, data, sep=sep, known=known)]
 
 
-def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
-    """Find out before the work, not after it, that an output cannot be written."""
-    given = [path for path in inputs if path is not None]
-    with Staging() as staging:  # leaves nothing behind
-        for output in outputs:
-            if output is None or output == "-":
-                continue
-            if is_address(output):
-                raise DataError("only released data go to a table; name a file", shown(output))
-            if any(reads(path, output) for path in given):
-                raise DataError("is an input; name another file for the output", output)
-            staging.stage(output)
-
-
 # -- making a release ---------------------------------------------------------------------------
 
 
@@ -208,8 +198,10 @@ def anonymize(
     began = time.perf_counter()
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
+    check_codebook(outputs.codebook)
     sink = sink_for(outputs.released, replace=outputs.replace)
-    check_outputs([data.source, use, *policy.files], [*sink.files, outputs.mapping])
+    targets = [*sink.files, outputs.mapping, outputs.codebook]
+    check_outputs([data.source, use, *policy.files], targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
@@ -220,6 +212,8 @@ def anonymize(
         allow = outputs.allow_identifiers
         insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)
         bound = policy.bind(transactions, known=known or (), stage=stage)
+    if layout.format == "basket" and layout.sep is None:
+        check_names(bound, outputs.label_from, outputs.released)
     if known is None:
         try:
             result = find_release(
@@ -227,6 +221,7 @@ def anonymize(
                 context=context,
                 seconds=seconds,
                 identifiers=insisted,
+                label_from=outputs.label_from,
             )
         except InfeasibleError as error:
             raise _explained(error, bound, statement, method, suggest, context) from None
@@ -244,6 +239,7 @@ def anonymize(
     result.write(
         sink,
         mapping=outputs.mapping,
+        codebook=outputs.codebook,
         to=outputs.to,
         keep_order=outputs.keep_order,
         report=told,

@@ -72,3 +72,32 @@ def test_a_missing_library_is_told_before_the_work(
     done = desk.run(*words("anonymize d.dat -k 2 --km 2 -o o.xlsx"))
     assert done.status == 2
     assert "o.xlsx: a workbook needs openpyxl: pip install 'overcoat[excel]'" in done.err
+
+
+def test_a_codebook_and_names(desk: Desk) -> None:
+    desk.write({"u.json": '{"first one": ["a", "b", "c"], "d": ["d", "e", "f"]}'})
+    run = "anonymize d.dat -k 3 --km 1 -s 100 --utility u.json --label-from utility"
+    done = desk.run(*words(f"{run} -o o.csv --mapping m.json --codebook b.csv --json"))
+    assert done.status == 0, done.err
+    assert done.json["codebook"] == "b.csv"
+    assert done.json["label_from"] == "utility"
+    book = desk.lines("b.csv")
+    assert book[0] == "item,description,label,group_size,set,exact"
+    assert len(book) == 7
+    assert "d#2" in desk.mapping("m.json")["groups"]
+    told = desk.run(*words(f"{run} -o o.csv --codebook b.xlsx"))
+    assert "codebook    b.xlsx" in told.err
+    assert load_workbook(desk.folder / "b.xlsx").active is not None
+
+    before = desk.files()
+    for more, says in [
+        ("-o o.dat", "o.dat: labels such as 'first one' contain white space"),
+        ("-o o.csv --codebook b.doc", "b.doc: a codebook is a table"),
+        ("-o o.csv --codebook -", "--codebook needs a file"),
+        ("-o o.csv --codebook o.csv", "o.csv"),
+        ("-o o.csv --codebook d.dat", "d.dat: a codebook is a table"),
+    ]:
+        done = desk.run(*words(f"{run} {more}"))
+        assert done.status == 2, more
+        assert says in done.err
+    assert desk.files() == before

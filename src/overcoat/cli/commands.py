@@ -14,6 +14,7 @@ from overcoat.cli.options import (
     data_options,
     json_option,
     layout_option,
+    names_option,
     output_options,
     policy_options,
     state,
@@ -39,6 +40,7 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk", "verify"]
 @click.command()
 @policy_options
 @output_options
+@names_option
 @click.option(
     "--suggest",
     type=FILE,
@@ -94,9 +96,11 @@ def _make_release(
     keep_order: bool,
     allow_identifiers: bool,
     replace: bool,
+    codebook: str | None,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
+    label_from: str | None = None,
     suggest: str | None = None,
     **settings: Any,
 ) -> None:
@@ -108,7 +112,11 @@ def _make_release(
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    outputs = application.Outputs(output, mapping, to, keep_order, allow_identifiers, replace)
+    if codebook == "-":
+        raise click.UsageError("--codebook needs a file; standard output is for the released data")
+    outputs = application.Outputs(
+        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from, replace)
+    )
     told = shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
@@ -121,6 +129,8 @@ def _make_release(
                     "risk": risk.to_json(),
                     "released": told,
                     "mapping": mapping,
+                    "codebook": codebook,
+                    "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
                 }
@@ -143,8 +153,8 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else told
-        text = summarize(result, released=released, mapping=mapping, risk=risks[0])
-        say_unless_quiet(text, quiet)
+        outputs_told = {"released": released, "mapping": mapping, "codebook": codebook}
+        say_unless_quiet(summarize(result, **outputs_told, risk=risks[0]), quiet)
 
 
 @click.command()

@@ -17,6 +17,7 @@ __all__ = [
     "data_options",
     "json_option",
     "layout_option",
+    "names_option",
     "output_options",
     "policy_options",
     "state",
@@ -243,6 +244,12 @@ output_options = _together(
             "--mapping", type=FILE, metavar="MAP.json", help="Where to write the mapping."
         ),
         click.option(
+            "--codebook",
+            type=FILE,
+            metavar="BOOK.csv",
+            help="Where to write a table of what became of each item: .csv, .tsv or .xlsx.",
+        ),
+        click.option(
             "--to",
             type=click.Choice(["basket", "long", "list"]),
             help="Layout of the released file. Default: by its name, else as the input.",
@@ -263,6 +270,12 @@ output_options = _together(
             help="A table that exists is replaced; without it, it is refused. Files always are.",
         ),
     ]
+)
+
+names_option = click.option(
+    "--label-from",
+    type=click.Choice(["utility", "hierarchy"]),
+    help="Name a group after the utility set or the node of the hierarchy that it is.",
 )
 
 layout_option = click.option(

@@ -23,10 +23,11 @@ Rest = Literal["together", "intact"]
 
 @dataclass(frozen=True, slots=True)
 class NamedBlock:
-    """A block the user wrote down."""
+    """A block the user wrote down; `named` if its name is the user's own."""
 
     name: str
     codes: tuple[int, ...]
+    named: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,7 @@ class Utility:
             if entry.items:
                 codes = tuple(domain.vocabulary.code(item) for item in entry.items)
                 block_of[list(codes)] = len(named)
-                named.append(NamedBlock(entry.name or str(entry), codes))
+                named.append(NamedBlock(entry.name or str(entry), codes, bool(entry.name)))
         left = block_of < 0
         block_of[left] = len(named)
         if self.rest == "intact":

@@ -27,6 +27,7 @@ from overcoat.release.given import (
     take_policy,
     take_release,
 )
+from overcoat.release.naming import LabelFrom
 from overcoat.release.result import Result
 from overcoat.release.walk import find_release, make_release
 from overcoat.verification import Verdict
@@ -49,6 +50,7 @@ def anonymize(
     method: Method | str | None = None,
     partial: bool = False,
     allow_identifiers: bool = False,
+    label_from: LabelFrom | None = None,
     context: Context | None = None,
     **options: Any,
 ) -> Result:
@@ -70,6 +72,8 @@ def anonymize(
     partial : when the policy cannot be met within s, return what would have met it, for study
         only, instead of raising `InfeasibleError`
     allow_identifiers : publish items although they look like identifiers of people
+    label_from : name a group after the utility set, or the node of the hierarchy, that it is: all
+        of it, or at least 80 percent, which the label then says (``lungs(8/10)``)
     context : how to run: progress, cancelling, threads, memory
 
     Raises
@@ -116,6 +120,7 @@ def anonymize(
         context=context,
         seconds=seconds,
         identifiers=identifiers,
+        label_from=label_from,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,10 +20,14 @@ from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
+from overcoat.release.codebook import COLUMNS, codebook_rows
 from overcoat.release.publish import publish
 from overcoat.release.sinks import Sink
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Result", "TraceStep"]
 
@@ -121,19 +125,21 @@ class Result:
         path: str | Path | Sink,
         *,
         mapping: str | Path | None = None,
+        codebook: str | Path | None = None,
         to: str | None = None,
         keep_order: bool = False,
         replace: bool = False,
         report: Callable[[], None] | None = None,
         context: Context | None = None,
     ) -> None:
-        """Publish: write the released data, and the mapping if asked, or nothing at all.
+        """Publish: write the released data, and what is asked with them, or nothing at all.
 
         Parameters
         ----------
         path : the released file, ``-`` for standard output, a table (``sqlite:///FILE#TABLE``,
             ``duckdb:///FILE#TABLE``, ``postgresql://…#TABLE``), or a `Sink`
         mapping : the mapping file
+        codebook : a table of what became of each item, .csv, .tsv or .xlsx; see `codebook`
         to : basket, long or list, where the name of the file does not say it
         keep_order : keep the rows in the order of the input, which may link them to people; the
             data must have been read with ``keep_order=True``
@@ -147,12 +153,25 @@ class Result:
             self,
             path,
             mapping=mapping,
+            codebook=codebook,
             to=to,
             keep_order=keep_order,
             replace=replace,
             report=report,
             stage=stage,
         )
+
+    def codebook(self) -> pl.DataFrame:
+        """Return what became of each item, as a polars frame.
+
+        Its columns: the item, its description where the source has one, its label and the size of
+        its group (null where it is suppressed), the named utility set it belongs to, and whether
+        the count of that set is exact (yes or no).
+        """
+        import polars as pl
+
+        types = dict.fromkeys(COLUMNS, pl.String) | {"group_size": pl.Int64}
+        return pl.DataFrame(codebook_rows(self), schema=types, orient="row")
 
     def _repr_html_(self) -> str:
         state = "partial, not publishable" if self.partial else "verified"

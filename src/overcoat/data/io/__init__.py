@@ -28,11 +28,13 @@ from overcoat.data.io.names import output_layout
 from overcoat.data.io.packing import pack
 from overcoat.data.io.reader import read, read_as, read_source
 from overcoat.data.io.standard import send
+from overcoat.data.io.targets import check_outputs
 from overcoat.data.io.writer import write
 
 __all__ = [
     "Asked",
     "Staging",
+    "check_outputs",
     "open_atomic",
     "output_layout",
     "pack",
