@@ -23,6 +23,7 @@ from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
+from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, InfeasibleError, InputError, PolicyError, Problem
@@ -111,6 +112,10 @@ class Statement:
         privacy : whether the policy has to protect something; measures do without
         """
         stated = {} if file is None else read_settings(file)
+        either = {"utility": "utility_level", "utility_level": "utility"}
+        for key, other in either.items():
+            if settings.get(key) is not None:
+                stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
         method = stated.pop("algorithm", None)
@@ -134,6 +139,7 @@ class Outputs:
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
+    allow_identifiers: bool = False
 
 
 @dataclass(frozen=True)
@@ -198,16 +204,24 @@ def anonymize(
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
     sink = sink_for(outputs.released)
-    sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    layout = sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    sink.check_room(transactions, layout)
     with context.stage("policy", seconds) as stage:
+        allow = outputs.allow_identifiers
+        insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)
         bound = policy.bind(transactions, known=known or (), stage=stage)
     if known is None:
         try:
-            result = find_release(transactions, bound, method, context=context, seconds=seconds)
+            result = find_release(
+                *(transactions, bound, method),
+                context=context,
+                seconds=seconds,
+                identifiers=insisted,
+            )
         except InfeasibleError as error:
             raise _explained(error, bound, statement, method, suggest, context) from None
     else:
-        result = make_release(transactions, bound, known, context, seconds)
+        result = make_release(transactions, bound, known, context, seconds, insisted)
     with context.stage("risk", seconds) as stage:
         risk = exposed(result, stage=stage)
     writing = time.perf_counter()

@@ -87,7 +87,7 @@ TEXTS = [
         more=COLUMNS,
     ),
     with_data("x.parquet", b"PAR1\x15", "--encoding is for texts", more="--encoding latin-1"),
-    with_data("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00", "x.xls: is not a text, or has"),
+    with_data("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00", "x.xls: is an old Excel file"),
     with_data(
         "semi.csv",
         LONG.replace(",", ";"),

@@ -89,6 +89,7 @@ def _make_release(
     mapping: str | None,
     to: str | None,
     keep_order: bool,
+    allow_identifiers: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
@@ -102,7 +103,7 @@ def _make_release(
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    outputs = application.Outputs(output, mapping, to, keep_order)
+    outputs = application.Outputs(output, mapping, to, keep_order, allow_identifiers)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
@@ -115,6 +116,7 @@ def _make_release(
                     "released": output,
                     "mapping": mapping,
                     "keep_order": keep_order,
+                    "allow_identifiers": allow_identifiers,
                 }
                 print_json(result_to_json(result, **more))
 

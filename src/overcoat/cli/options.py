@@ -119,6 +119,12 @@ _COSTS = {
         metavar="FILE",
         help="Sets of items that may be merged with each other. Default: one set of all.",
     ),
+    "--utility-level": click.option(
+        "--utility-level",
+        metavar="LEVEL",
+        help="The sets are the nodes of --hierarchy at this level: steps below the root, or what "
+        "stands before a colon in their names.",
+    ),
     "--hierarchy": click.option(
         "--hierarchy",
         type=FILE,
@@ -198,6 +204,7 @@ policy_options = _together(
             "--pgen", is_flag=True, default=None, help="Protect every part of every transaction."
         ),
         _COSTS["--utility"],
+        _COSTS["--utility-level"],
         click.option(
             "--rest",
             type=click.Choice(["together", "intact"]),
@@ -244,6 +251,11 @@ output_options = _together(
             "--keep-order",
             is_flag=True,
             help="Keep the rows in the order of the input. This can link rows to people.",
+        ),
+        click.option(
+            "--allow-identifiers",
+            is_flag=True,
+            help="Publish items although they look like identifiers of people.",
         ),
     ]
 )

@@ -55,22 +55,19 @@ class Exposed:
         ]
 
     def __str__(self) -> str:
-        """Render in words."""
+        """Render in words: before → after."""
         parts: list[str] = []
         for known, before, after in zip(self.known, self.before, self.after, strict=True):
-            items = f"{known} item{'s' * (known != 1)} known" if not parts else f"{known} known"
-            now = "now nobody" if not after else f"now {self._share(after)}"
-            if before:
-                verb = "is" if before == 1 else "are"
-                parts.append(f"with {items} {self._share(before)} {verb} unique in the data, {now}")
-            else:
-                parts.append(f"with {items} nobody is unique in the data")
-        return "; ".join(parts)
+            noun = "" if parts else f" item{'s' * (known != 1)} known"
+            parts.append(f"with {known}{noun}: {self._share(before)} → {self._share(after)}")
+        return "unique " + "; ".join(parts)
 
     def _share(self, number: int) -> str:
-        percent = 100 * number / self.n_people
+        percent = 100 * number / max(self.n_people, 1)
+        if not number:
+            return "nobody"
         if not self.exact:
-            return f"about {percent:.0f} % of the people"
+            return f"about {percent:.0f} %"
         return f"{people(number)} ({'< 0.1' if percent < 0.05 else f'{percent:.1f}'} %)"
 
 

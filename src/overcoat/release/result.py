@@ -65,6 +65,7 @@ class Result:
     counts : each named utility set before and after
     partial : the policy was not met; for study only, cannot be written
     seconds : time by stage
+    identifiers : why items look like identifiers, where the owner insisted on publishing them
     digests : SHA-256 of the input file and of the policy's canonical form; once it is published, of
         the released and the mapping file; None where there is no file or no such form
     """
@@ -79,6 +80,7 @@ class Result:
     counts: tuple[NamedCount, ...]
     partial: bool
     seconds: dict[str, float]
+    identifiers: tuple[str, ...] = ()
     _outcome: Outcome | None = field(default=None)
     digests: dict[str, str | None] = field(init=False)
 
@@ -89,7 +91,8 @@ class Result:
     @property
     def notes(self) -> tuple[Problem, ...]:
         """What the owner should know: of how the data were read, and of the policy."""
-        return (*map(Problem, self.data.origin.notes), *self.policy.notes)
+        insisted = [f"published because you insist: {why}" for why in self.identifiers]
+        return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
 
     @property
     def trace(self) -> Iterator[TraceStep]:

@@ -35,6 +35,7 @@ def find_release(
     partial: bool = False,
     context: Context,
     seconds: dict[str, float],
+    identifiers: tuple[str, ...] = (),
 ) -> Result:
     """Find a mapping by a method, and make the release under it.
 
@@ -43,6 +44,7 @@ def find_release(
     data, policy : the policy is bound to the data
     partial : where the policy cannot be met within s, return what would have met it
     seconds : OUT, the time of each stage is added
+    identifiers : why items look like identifiers, where the owner insists on publishing them
     """
     if problems := list(method.problems(policy)):
         raise PolicyError(map(Problem, problems))
@@ -61,7 +63,7 @@ def find_release(
                 f"the method {method.name} must return an Outcome of a Partition, not {outcome!r}"
             )
         mapping = Mapping.over(data.vocabulary, outcome.partition)
-    result = make_release(data, policy, mapping, context, seconds, method, outcome)
+    result = make_release(data, policy, mapping, context, seconds, identifiers, method, outcome)
     if outcome.unmet:
         if partial:
             return result
@@ -76,6 +78,7 @@ def make_release(
     mapping: Mapping,
     context: Context,
     seconds: dict[str, float],
+    identifiers: tuple[str, ...] = (),
     method: Method | None = None,
     outcome: Outcome | None = None,
 ) -> Result:
@@ -98,6 +101,7 @@ def make_release(
         counts=counts,
         partial=not verdict.ok or bool(outcome is not None and outcome.unmet),
         seconds=seconds,
+        identifiers=identifiers,
         _outcome=outcome,
     )
     for note in result.notes:

@@ -64,6 +64,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": problem_lines(result.notes),
+        "identifiers": list(result.identifiers),
         "read_as": result.data.origin.read_as or None,
         **{f"{name}_sha256": result.digests.get(name) for name in _DIGESTS},
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},

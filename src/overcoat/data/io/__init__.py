@@ -9,6 +9,8 @@
     reader    which reader a source needs                  writer   which lines a layout needs
     reading   files -> transactions                        problems all that is wrong at once
     basket    one transaction a line                       long     one pair a line
+    workbook  a sheet in (ooxml: its archive, shown: cells as people see them)
+    sheets    a sheet out
     parquet   lists and pairs                              frames   pandas, polars, Arrow, SciPy
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
     tables    polars columns (parquet, frames, long)       lines    LF, CRLF and CR

@@ -59,7 +59,7 @@ def in_words(
         words = [f"{n_files:,} {'Parquet ' if layout.parquet else ''}files"]
     if layout.format == "long" and (layout.columns or not layout.parquet):
         words += [f"{'wide' if layout.columns else 'long'} table, {count_of(n_columns, 'column')}"]
-        if not layout.parquet:
+        if not layout.parquet and not layout.workbook:
             words[-1] += f" separated by {separator_in_words(layout.sep)}"
         if layout.columns:
             words.append(f"{len(layout.columns)} of them items")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import IO, Any, TypeGuard
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.codes import Shape, in_shape
 from overcoat.data.io.asked import Asked
 from overcoat.data.io.files import Parts, find_parts
 from overcoat.data.io.frames import home, read_frame, read_sparse
@@ -103,6 +104,11 @@ def read_source(
     source: Any, asked: Asked, *, keep_order: bool = False, stage: Stage = QUIET
 ) -> Transactions:
     """Read transactions as was asked; see `read`."""
+    data = _read_unshaped(source, asked, keep_order=keep_order, stage=stage)
+    return in_shape(data, Shape(asked.pad, asked.trim, asked.upper), stage=stage)
+
+
+def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage) -> Transactions:
     if isinstance(source, Transactions):
         return source
     library = home(source)
