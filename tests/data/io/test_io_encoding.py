@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -163,6 +164,11 @@ def test_bad_texts(
     with pytest.raises(DataError) as caught:
         read("x.dat", **options)
     assert str(caught.value).startswith(message)
+
+
+def test_a_frame_has_no_encoding() -> None:
+    with pytest.raises(DataError, match="an encoding is for texts; this is a frame"):
+        read(pl.DataFrame({"items": [["a"]]}), encoding="utf-8")
 
 
 def test_windows_1252_that_turns_into_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,6 +122,8 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
     if asked.items is not None and not isinstance(asked.items, str):
         raise DataError("a sequence of items is for sparse matrices; here it is a column's name")
     if library is not None:
+        if asked.encoding is not None:
+            raise DataError("an encoding is for texts; this is a frame")
         return read_frame(source, asked, keep_order=keep_order)
     if not _is_file(source):
         if isinstance(source, (bytes, bytearray)):
