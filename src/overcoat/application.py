@@ -25,6 +25,7 @@ from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import Asked, Staging, check_outputs, pack, read_source, send
+from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
@@ -74,8 +75,13 @@ __all__ = [
 class Input:
     """Data as a user names them: a file, and how it is to be read."""
 
-    source: str
+    source: str = field(repr=False)  # an address may hold a password
     asked: Asked = field(default_factory=Asked)
+
+    @property
+    def name(self) -> str:
+        """What the source is called, without a password."""
+        return shown(self.source)
 
     def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
@@ -137,13 +143,14 @@ class Statement:
 class Outputs:
     """Where a release goes, and what goes with it."""
 
-    released: str
+    released: str = field(repr=False)  # an address may hold a password
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
     allow_identifiers: bool = False
     codebook: str | None = None
     label_from: str | None = None
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,17 +199,20 @@ def anonymize(
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
     check_codebook(outputs.codebook)
-    targets = [outputs.released, outputs.mapping, outputs.codebook]
+    sink = sink_for(outputs.released, replace=outputs.replace)
+    targets = [*sink.files, outputs.mapping, outputs.codebook]
     check_outputs([data.source, use, *policy.files], targets)
+    sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
-    sink = sink_for(outputs.released)
     layout = sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
     sink.check_room(transactions, layout)
     with context.stage("policy", seconds) as stage:
         allow = outputs.allow_identifiers
-        insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)
+        insisted = refuse_identifiers(
+            transactions, allow=allow, file=shown(data.source), stage=stage
+        )
         bound = policy.bind(transactions, known=known or (), stage=stage)
     if layout.format == "basket" and layout.sep is None:
         check_names(bound, outputs.label_from, outputs.released)
@@ -478,7 +488,7 @@ def compare(
                 folder.rmdir()
         raise
     context.start("write")
-    title = f"Comparison on {Path(data.source).name}"
+    title = f"Comparison on {Path(data.name).name}"
     written = found.write(folder, title=title, report=lambda files: report(found, files))
     notes = [note for run in found.runs for note in run.policy.notes]
     notes += [note for workload in own.values() for note in workload.notes]

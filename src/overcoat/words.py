@@ -1,4 +1,4 @@
-"""Numbers and lists in words, as every text for people has them."""
+"""Numbers and lists in words, as every text for people has them; and never a password."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 __all__ = ["count_of", "listed", "people", "size_of", "without_passwords"]
 
 _SHOWN = 8
-# What stands before the last @ of an address, after the name of the user.
-_PASSWORD = re.compile(r"(:/{1,2}[^\s:/@]*):[^\s/]*@")
+# From the colon after the user to the last @: whatever else a password may hold. With a single
+# slash, an address was taken for the path of a file.
+_PASSWORD = re.compile(r"\b([A-Za-z][\w+.-]+:/{1,2}[^\s:/@]*):\S*@")
+_SECRETS = re.compile(r"(?i)([?&](?:ssl)?password=)[^\s&#]*")
 
 
 def count_of(number: int, noun: str) -> str:
@@ -50,9 +52,9 @@ def size_of(n_bytes: float) -> str:
 
 
 def without_passwords(text: str) -> str:
-    """Return a text with the passwords of addresses in it left out.
+    """Return a text with the passwords of addresses in it left out, however these are written.
 
-    >>> without_passwords("cannot reach postgresql://ann:se@cret@host/db")
-    'cannot reach postgresql://ann:***@host/db'
+    >>> without_passwords("cannot reach postgresql://ann:a/b@c@db/ward?password=x")
+    'cannot reach postgresql://ann:***@db/ward?password=***'
     """
-    return _PASSWORD.sub(r"\1:***@", text)
+    return _SECRETS.sub(r"\1***", _PASSWORD.sub(r"\1:***@", text))

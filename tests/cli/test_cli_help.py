@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -68,6 +70,13 @@ def test_the_examples_run(desk: Desk, name: str) -> None:
         data = ("march.csv", "--id", "patient", "--item", "code") if name == "apply" else ()
         policy = words("-k 5 --km 2 -o released.dat --mapping map.json")
         assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy).status == 0
+    if name == "anonymize":
+        with closing(sqlite3.connect(desk.folder / "ward.db")) as ward:
+            ward.execute("CREATE TABLE diagnoses (patient TEXT, code TEXT)")
+            ward.executemany(
+                "INSERT INTO diagnoses VALUES (?, ?)", [(str(n), "a") for n in range(9)]
+            )
+            ward.commit()
     done = desk.run(name, "--help")
     assert done.status == 0
     shown = examples(done.out.decode())

@@ -6,8 +6,10 @@ imports what it needs when it runs.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from io import TextIOWrapper
 from types import FrameType
@@ -23,6 +25,7 @@ from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
+from overcoat.words import without_passwords
 
 __all__ = ["main"]
 
@@ -69,7 +72,17 @@ def main() -> NoReturn:
             signal.signal(number, _interrupt)
     if isinstance(sys.stdout, TextIOWrapper):  # it is None where it is closed
         sys.stdout.reconfigure(encoding="utf-8")  # as files are, whatever the system's habit
-    sys.exit(_run())
+    _leave(_run())
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process: at once if a driver is still at it, which would abort it otherwise."""
+    if any(thread.name == "overcoat-fetching" for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
@@ -87,9 +100,11 @@ def _run() -> int:
         end_log(status)
         return status
     except click.ClickException as error:
+        # An argument too many may be an address.
+        error.message = without_passwords(error.message)  # type: ignore[misc]
         with suppress(OSError):
             error.show()
-        return _fail(2, "usage", error.format_message())
+        return _fail(2, "usage", without_passwords(error.format_message()))
     except CancelledError as error:
         say("overcoat: interrupted; nothing was written")
         return _fail(error.exit_code, error.kind, str(error))
@@ -117,7 +132,7 @@ def _run() -> int:
             f"overcoat: this is a bug in Overcoat {__version__}; please report it with the lines "
             "above. Nothing was written."
         )
-        return _fail(70, "bug", f"a bug in Overcoat: {error!r}")
+        return _fail(70, "bug", without_passwords(f"a bug in Overcoat: {error!r}"))
 
 
 def _fail(status: int, kind: str, message: str, error: OvercoatError | None = None) -> int:

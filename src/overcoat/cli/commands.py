@@ -55,7 +55,8 @@ def anonymize(**options: Any) -> None:
 
     DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
     --id and --item or with --items; .gz is read, - is standard input. A folder, or a pattern in
-    quotes, is one table. Separators and encodings are found.
+    quotes, is one table. Separators and encodings are found. A database is named sqlite:///FILE,
+    duckdb:///FILE or postgresql://…, with --query or a table after a #.
 
     \b
     Examples:
@@ -64,6 +65,8 @@ def anonymize(**options: Any) -> None:
           --utility disorders.txt --hierarchy icd9.csv -o released.csv
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
       overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
+      overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
+          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released --replace
     """
     _make_release(**options)
 
@@ -93,6 +96,7 @@ def _make_release(
     keep_order: bool,
     allow_identifiers: bool,
     codebook: str | None,
+    replace: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
@@ -101,6 +105,7 @@ def _make_release(
     **settings: Any,
 ) -> None:
     from overcoat import application
+    from overcoat.data.io.databases.address import shown
     from overcoat.report.json import result_to_json
     from overcoat.report.text import summarize
 
@@ -110,8 +115,10 @@ def _make_release(
     if codebook == "-":
         raise click.UsageError("--codebook needs a file; standard output is for the released data")
     outputs = application.Outputs(
-        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from)
+        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from),
+        replace=replace,
     )
+    told = shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
@@ -121,7 +128,7 @@ def _make_release(
             if as_json:
                 more: dict[str, Any] = {
                     "risk": risk.to_json(),
-                    "released": output,
+                    "released": told,
                     "mapping": mapping,
                     "codebook": codebook,
                     "label_from": label_from,
@@ -146,9 +153,9 @@ def _make_release(
             "warning: the rows keep the order of the input, which can link them to people", False
         )
     if not as_json:
-        released = "standard output" if output == "-" else output
-        outputs_told = {"released": released, "mapping": mapping, "codebook": codebook}
-        say_unless_quiet(summarize(result, **outputs_told, risk=risks[0]), quiet)
+        released = "standard output" if output == "-" else told
+        files = {"released": released, "mapping": mapping, "codebook": codebook}
+        say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
 
 
 @click.command()

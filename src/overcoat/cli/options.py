@@ -238,7 +238,7 @@ output_options = _together(
             required=True,
             type=FILE,
             metavar="RELEASED",
-            help="Where to write the released data; - for standard output.",
+            help="Where to write the released data; - for standard output. A table: URL#TABLE.",
         ),
         click.option(
             "--mapping", type=FILE, metavar="MAP.json", help="Where to write the mapping."
@@ -263,6 +263,11 @@ output_options = _together(
             "--allow-identifiers",
             is_flag=True,
             help="Publish items although they look like identifiers of people.",
+        ),
+        click.option(
+            "--replace",
+            is_flag=True,
+            help="A table that exists is replaced; without it, it is refused. Files always are.",
         ),
     ]
 )

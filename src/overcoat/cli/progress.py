@@ -33,7 +33,10 @@ _PATIENCE = 0.5
 
 
 def say(text: str) -> None:
-    """Say something to a person. If nobody can hear it, the exit status still tells."""
+    """Say something to a person. If nobody can hear it, the exit status still tells.
+
+    Whatever went wrong, and wherever: no password is told.
+    """
     with suppress(OSError):
         click.echo(without_passwords(text), err=True)
 

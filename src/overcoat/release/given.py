@@ -14,6 +14,7 @@ from typing import Any
 from overcoat.algorithms import Method, take_method
 from overcoat.context import QUIET, Context, Stage
 from overcoat.data.io import output_layout, read, read_as
+from overcoat.data.io.databases.address import is_address
 from overcoat.data.io.frames import home
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, MappingError, PolicyError, Problem
@@ -58,6 +59,10 @@ def take_release(
     """Take a release of some data; a file has the layout of the input unless its name says else."""
     if isinstance(given, Result):
         return given.released
+    if is_address(given):
+        from overcoat.data.io.databases.reading import read_table
+
+        return read_table(given, data.layout, to, stage=stage)
     if isinstance(given, (str, os.PathLike)):
         return read_as(given, output_layout(given, data.layout, to), stage=stage)
     if given is None:

@@ -30,6 +30,7 @@ def publish(
     codebook: str | Path | None = None,
     to: str | None = None,
     keep_order: bool = False,
+    replace: bool = False,
     report: Callable[[], None] | None = None,
     stage: Stage,
 ) -> None:
@@ -44,9 +45,9 @@ def publish(
     order = result.released.positions if keep_order else None
     if keep_order and order is None:
         raise DataError("the order of the input is not known; read it with keep_order=True")
-    sink = sink_for(target)
+    sink = sink_for(target, replace=replace)
     layout = sink.layout(result.data.layout, to)
-    with Staging() as staging:
+    with Staging() as staging, sink:
         sink.stage(staging, result.released, layout, order, stage)
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
         _check_copy(copy, result.released, keep_order)
@@ -71,7 +72,7 @@ def publish(
         if report is not None:
             report()
         sink.send(alone=mapping is None and codebook is None)
-        staging.commit()
+        staging.commit(sink.commit if sink.commits else None)
     sums: dict[str, Any] = {f"{name}_sha256": digest for name, digest in result.digests.items()}
     event("published", f"published {sink.name}", released=sink.name, mapping=mapping, **sums)
 
@@ -80,7 +81,7 @@ def _check_copy(copy: Transactions, released: Transactions, keep_order: bool) ->
     """Compare what was read back: it must be exactly what was verified."""
     same_order = not keep_order or (copy.positions == released.positions).all()  # type: ignore[union-attr]
     if copy != released or not same_order:
-        raise VerificationError("the released file does not read back as what was verified")
+        raise VerificationError("the release does not read back as what was verified")
 
 
 def _check_target(result: Result, path: str, staged: Path) -> None:

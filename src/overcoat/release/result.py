@@ -128,6 +128,7 @@ class Result:
         codebook: str | Path | None = None,
         to: str | None = None,
         keep_order: bool = False,
+        replace: bool = False,
         report: Callable[[], None] | None = None,
         context: Context | None = None,
     ) -> None:
@@ -135,12 +136,14 @@ class Result:
 
         Parameters
         ----------
-        path : the released file, ``-`` for standard output, or a `Sink`
+        path : the released file, ``-`` for standard output, a table (``sqlite:///FILE#TABLE``,
+            ``duckdb:///FILE#TABLE``, ``postgresql://…#TABLE``), or a `Sink`
         mapping : the mapping file
         codebook : a table of what became of each item, .csv, .tsv or .xlsx; see `codebook`
         to : basket, long or list, where the name of the file does not say it
         keep_order : keep the rows in the order of the input, which may link them to people; the
             data must have been read with ``keep_order=True``
+        replace : a table that exists is replaced, in the same transaction; files always are
         report : called when all is checked, before the files get their names: should it fail,
             nothing is published
         context : how to run
@@ -153,6 +156,7 @@ class Result:
             codebook=codebook,
             to=to,
             keep_order=keep_order,
+            replace=replace,
             report=report,
             stage=stage,
         )

@@ -1,4 +1,4 @@
-"""Where a release goes: a file, standard output, later a table or a folder on a cluster.
+"""Where a release goes: a file, standard output, a table, later a folder on a cluster.
 
 A sink takes the released rows where nobody sees them yet, gives back what it holds, and makes it
 public when it is told to. What is published is checked at every one of them.
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from overcoat.context import Stage
 from overcoat.data.io import Staging, output_layout, read_as, send, write
+from overcoat.data.io.databases.address import is_address
 from overcoat.data.io.names import is_gzip_name
 from overcoat.data.io.sheets import require_room
 from overcoat.data.io.workbook import require_openpyxl
@@ -33,10 +34,26 @@ class Sink:
     ----------
     name : for messages and reports
     staged : the file that was staged, where there is one
+    files : those it is going to write, by their names
+    commits : whether `commit` does anything: files and it are then one
     """
 
     name: str
+    files: tuple[str, ...] = ()
     staged: Path | None = None
+    commits: bool = False
+
+    def __enter__(self) -> Sink:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+    def check(self, *, source: object = None, query: str | None = None, stage: Stage) -> None:
+        """Find out before the work whether this can be written; files are tried by others.
+
+        `source` and `query` are what is read, and must not be written over.
+        """
 
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return how the release is laid out here, by default like the input."""
@@ -61,7 +78,13 @@ class Sink:
         raise TypeError(f"{type(self).__name__} cannot be read back")
 
     def send(self, *, alone: bool) -> None:
-        """Make public what is not a file of the staging; `alone` if no file goes with it."""
+        """Send away what cannot be taken back; `alone` if no file goes with it."""
+
+    def commit(self) -> None:
+        """Make public what is not a file of the staging, when all files have their names."""
+
+    def end(self) -> None:
+        """Undo what was staged and not committed, and let go of everything."""
 
 
 class _Bytes(Sink):
@@ -109,6 +132,7 @@ class FileSink(_Bytes):
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.name = self.path = os.fspath(path)
+        self.files = (self.path,)
 
     def _target(self, staging: Staging) -> Path:
         self.staged = staging.stage(self.path)
@@ -139,14 +163,20 @@ class StandardOutput(_Bytes):
         send(self._content.getvalue(), whole=not alone)
 
 
-def sink_for(target: Any) -> Sink:
-    """Return the sink that a target means: a path, ``-``, or a sink.
+def sink_for(target: Any, *, replace: bool = False) -> Sink:
+    """Return the sink that a target means: a path, ``-``, the address of a table, or a sink.
+
+    `replace` lets a table be replaced; files always are.
 
     >>> sink_for("-").name, sink_for("released.csv").name
     ('standard output', 'released.csv')
     """
     if isinstance(target, Sink):
         return target
+    if is_address(target):
+        from overcoat.release.tables import TableSink
+
+        return TableSink(target, replaces=replace)
     if isinstance(target, (str, os.PathLike)):
         return StandardOutput() if os.fspath(target) == "-" else FileSink(target)
-    raise DataError(f"a release is written to a path, - or a Sink, not to {target!r}")
+    raise DataError(f"a release is written to a path, -, a table or a Sink, not to {target!r}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -92,11 +92,14 @@ class Staging:
             self._journals[folder].open()
         return self._journals[folder]
 
-    def commit(self) -> None:
+    def commit(self, last: Callable[[], None] | None = None) -> None:
         """Give every staged file its name; if one cannot get it, none keeps it.
 
         Several files do so together even if the process is killed on the way: what has been done
         by then is undone by the next one that stages a file there.
+
+        `last` is a commit elsewhere, such as that of a database, which comes when all files have
+        their names: if it fails, or the process is killed before it is over, they lose them again.
         """
         moves: list[Move] = []
         journals = list(self._journals.values())
@@ -106,7 +109,7 @@ class Staging:
                 name = staged.name
                 sync(staged.temporary)
                 moves.append(Move.of(staged.temporary, staged.target, self._keep(staged.target)))
-            if len(moves) > 1:
+            if len(moves) > 1 or (moves and last is not None):
                 for journal in reversed(journals):  # the one that decides comes last
                     journal.write(moves, journals)
                 for journal in journals:
@@ -116,6 +119,9 @@ class Staging:
                 os.replace(staged.temporary, staged.target)
             for journal in journals:
                 sync_folder(journal.folder)
+            if last is not None:
+                name = ""
+                last()
             for journal in journals:
                 journal.clear()
         except BaseException as error:

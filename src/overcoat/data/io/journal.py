@@ -26,9 +26,9 @@ from typing import Any
 
 __all__ = ["Journal", "Move", "clean", "sync", "sync_folder", "unfinished"]
 
-# Without a host: names that version 0.1 gave.
+# Without a host: names that version 0.1 gave. With .wal: what DuckDB puts beside a file.
 _HIDDEN = re.compile(
-    r"(?P<run>\.overcoat-(?:(?P<host>[0-9a-f]{8})-)?[0-9a-f]{16})(?:\.commit|(?:-\d+)?\.(?:part|old))"
+    r"(?P<run>\.overcoat-(?:(?P<host>[0-9a-f]{8})-)?[0-9a-f]{16})(?:\.commit|(?:-\d+)?\.(?:part(?:\.wal)?|old))"
 )
 # Links are not followed: a journal is a file of its own.
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -239,9 +239,9 @@ def unfinished(path: str | os.PathLike[str]) -> str | None:
             targets = [move.target for move in _left_behind(journal)]
             if target in targets:
                 *names, last = sorted(target.name for target in targets)
+                others = f"{', '.join(names)} and {last}" if names else f"{last} and a table"
                 return (
-                    f"{', '.join(names)} and {last} were being replaced together by a run that was "
-                    "killed; run it again"
+                    f"{others} were being replaced together by a run that was killed; run it again"
                 )
     return None
 

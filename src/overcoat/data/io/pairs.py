@@ -134,9 +134,10 @@ class Pairs:
 
 
 def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[np.int64]:
-    """Return the keys from `start` up to `stop` of parts that are sorted each, in order.
+    """Return the keys of the transactions from `start` up to `stop`, of parts in their order.
 
-    >>> _between([np.array([1, 5, 9]), np.array([2, 5, 7])], 2, 9)
+    >>> parts = [np.array([1, 5, 9]) << 32, np.array([2, 5, 7]) << 32]
+    >>> _between(parts, 2 << 32, 9 << 32) >> 32
     array([2, 5, 5, 7])
     """
     found = [part[slice(*np.searchsorted(part, [start, stop]))] for part in parts]
@@ -146,5 +147,7 @@ def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[n
 
 
 def _sort(keys: NDArray[np.int64]) -> None:
-    if (keys[1:] < keys[:-1]).any():  # most tables are in order
+    """Bring keys into the order of their transactions; that of the items does not matter."""
+    owners = keys >> 32
+    if (owners[1:] < owners[:-1]).any():  # most tables are in order
         keys.sort()

@@ -9,6 +9,7 @@ from typing import IO, Any, TypeGuard
 from overcoat.context import QUIET, Stage
 from overcoat.data.codes import Shape, in_shape
 from overcoat.data.io.asked import Asked
+from overcoat.data.io.databases.known import is_database, refuse_database_file
 from overcoat.data.io.files import Parts, find_parts
 from overcoat.data.io.frames import home, read_frame, read_sparse
 from overcoat.data.io.reading import MEMORY, Reading
@@ -111,6 +112,10 @@ def read_source(
 def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage) -> Transactions:
     if isinstance(source, Transactions):
         return source
+    if is_database(source):
+        from overcoat.data.io.databases.reading import read_database
+
+        return read_database(source, asked, keep_order=keep_order, stage=stage)
     library = home(source)
     if library == "scipy":
         return read_sparse(source, asked.items, keep_order=keep_order)
@@ -129,6 +134,7 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
         if parts is not None:
             return _read_parts(parts, os.fspath(source), reading, stage)
     with open_source(source, stage, asked.encoding) as opened:
+        refuse_database_file(opened.head(16), asked, opened.name)
         reading.add(opened)
         return reading.finish(stage.still(opened.size, opened.size))
 

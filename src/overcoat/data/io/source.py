@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.io.encoding import HEAD, Readable, Recoded
 from overcoat.data.io.journal import unfinished
 from overcoat.data.io.lines import LineFeeds, line_end
@@ -199,6 +200,8 @@ def open_source(
     `encoding` is that of a text, where it is not to be found out.
     """
     path: Path | None = None
+    if is_address(source):
+        raise DataError("is the address of a database; name a file", shown(str(source)))
     if hasattr(source, "read") or source == "-":
         stream: Any = sys.stdin if source == "-" else source
         if stream is None:

@@ -168,7 +168,13 @@ def frame_of(
 def frames_of(
     transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
 ) -> Iterator[pl.DataFrame]:
-    """Yield the frame of `frame_of`, some rows at a time."""
+    """Yield what `frame_of` returns, part by part.
+
+    >>> data = Transactions.of([{"a", "b"}, set()])
+    >>> parts = [np.array([1]), np.array([0])]
+    >>> [frame.rows() for frame in frames_of(data, parts, Layout("long"))]
+    [[(1, 'a'), (1, 'b')], [(2, None)]]
+    """
     labels = pl.Series(layout.item, list(transactions.vocabulary), dtype=pl.String)
     done = 0
     for rows in parts:

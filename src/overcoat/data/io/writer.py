@@ -26,7 +26,7 @@ from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
 
-__all__ = ["write"]
+__all__ = ["row_parts", "write"]
 
 _ROWS = 1 << 16  # formatted at once
 _BYTES = 1 << 20  # written at once: to compress them takes a while
@@ -88,7 +88,7 @@ def write(
                 target if path is None else stack.enter_context(path.open("wb"))  # type: ignore[assignment]
             )
             tell = _Told(stage, transactions.n_transactions)
-            parts = tell.count(_parts(transactions, order))
+            parts = tell.count(row_parts(transactions, order))
             if layout.parquet:
                 write_parquet(transactions, parts, stream, layout, tell)
                 return
@@ -109,7 +109,7 @@ def write(
         raise DataError(f"cannot be written: {error.strerror or error}", name) from error
 
 
-def _parts(
+def row_parts(
     transactions: Transactions, order: NDArray[np.int64] | None
 ) -> Iterator[NDArray[np.int64]]:
     """Yield the distinct row of each transaction, some at a time."""
