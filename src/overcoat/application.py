@@ -210,7 +210,9 @@ def anonymize(
     sink.check_room(transactions, layout)
     with context.stage("policy", seconds) as stage:
         allow = outputs.allow_identifiers
-        insisted = refuse_identifiers(transactions, allow=allow, file=data.source, stage=stage)
+        insisted = refuse_identifiers(
+            transactions, allow=allow, file=shown(data.source), stage=stage
+        )
         bound = policy.bind(transactions, known=known or (), stage=stage)
     if layout.format == "basket" and layout.sep is None:
         check_names(bound, outputs.label_from, outputs.released)

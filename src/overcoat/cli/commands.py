@@ -95,8 +95,8 @@ def _make_release(
     to: str | None,
     keep_order: bool,
     allow_identifiers: bool,
-    replace: bool,
     codebook: str | None,
+    replace: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
@@ -115,7 +115,8 @@ def _make_release(
     if codebook == "-":
         raise click.UsageError("--codebook needs a file; standard output is for the released data")
     outputs = application.Outputs(
-        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from, replace)
+        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from),
+        replace=replace,
     )
     told = shown(output)
     with run_context(quiet=quiet) as context:
@@ -153,8 +154,8 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else told
-        outputs_told = {"released": released, "mapping": mapping, "codebook": codebook}
-        say_unless_quiet(summarize(result, **outputs_told, risk=risks[0]), quiet)
+        files = {"released": released, "mapping": mapping, "codebook": codebook}
+        say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
 
 
 @click.command()
