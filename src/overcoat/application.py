@@ -16,12 +16,18 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overcoat.advice.explain import Explanation
+from overcoat.advice.explain import explain as explain_item
+from overcoat.advice.suggest import clashes_of, explain_clashes
+from overcoat.advice.suggest import suggest as suggest_policies
+from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method, methods, take_method
 from overcoat.context import Context, Stage
-from overcoat.data.io import Asked, Staging, pack, read_source, reads, send
-from overcoat.data.io.databases.address import is_address, shown
+from overcoat.data.identifiers import refuse_identifiers
+from overcoat.data.io import Asked, Staging, check_outputs, pack, read_source, send
+from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, InputError, PolicyError, Problem
+from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
@@ -30,10 +36,12 @@ from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.omop import settle_omop
 from overcoat.policy.pgen import write_pgen
-from overcoat.policy.policy import Policy
+from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets
+from overcoat.release.codebook import check_codebook
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.given import pair_notes, take_release
+from overcoat.release.naming import check_names
 from overcoat.release.result import Result
 from overcoat.release.risk import attack as try_attacks
 from overcoat.release.risk import risk as measure_risk
@@ -57,6 +65,7 @@ __all__ = [
     "anonymize",
     "compare",
     "evaluate",
+    "explain",
     "pgen",
     "risk",
     "verify",
@@ -86,6 +95,7 @@ class Statement:
 
     policy: Policy
     method: str | None = None
+    settings: Abstract[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -108,12 +118,17 @@ class Statement:
         data : what it is about, of which a hierarchy and utility sets may come
         """
         stated = {} if file is None else read_settings(file)
+        either = {"utility": "utility_level", "utility_level": "utility"}
+        for key, other in either.items():
+            if settings.get(key) is not None:
+                stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
+        said = dict(stated)
         method = stated.pop("algorithm", None)
         stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy.with_problems(problems), method)
+        return cls(policy.with_problems(problems), method, said)
 
     def bind_method(self) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy."""
@@ -131,6 +146,9 @@ class Outputs:
     mapping: str | None = None
     to: str | None = None
     keep_order: bool = False
+    allow_identifiers: bool = False
+    codebook: str | None = None
+    label_from: str | None = None
     replace: bool = False
 
 
@@ -157,20 +175,6 @@ class Questions:
         return [Workload.read(self.file, data, sep=sep, known=known)]
 
 
-def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
-    """Find out before the work, not after it, that an output cannot be written."""
-    given = [path for path in inputs if path is not None]
-    with Staging() as staging:  # leaves nothing behind
-        for output in outputs:
-            if output is None or output == "-":
-                continue
-            if is_address(output):
-                raise DataError("only released data go to a table; name a file", shown(output))
-            if any(reads(path, output) for path in given):
-                raise DataError("is an input; name another file for the output", output)
-            staging.stage(output)
-
-
 # -- making a release ---------------------------------------------------------------------------
 
 
@@ -180,30 +184,50 @@ def anonymize(
     outputs: Outputs,
     *,
     use: str | None = None,
+    suggest: str | None = None,
     context: Context,
     report: Callable[[Result, Exposed], None] = lambda result, risk: None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
     `report` is called when all is checked, before any file gets its name: should it fail, nothing
-    is published.
+    is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
+    are written there.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
     policy, method = statement.bind_method()
+    check_codebook(outputs.codebook)
     sink = sink_for(outputs.released, replace=outputs.replace)
-    check_outputs([data.source, use, *policy.files], [*sink.files, outputs.mapping])
+    targets = [*sink.files, outputs.mapping, outputs.codebook]
+    check_outputs([data.source, use, *policy.files], targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
         transactions = data.read(stage, keep_order=outputs.keep_order)
-    sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    layout = sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    sink.check_room(transactions, layout)
     with context.stage("policy", seconds) as stage:
+        allow = outputs.allow_identifiers
+        insisted = refuse_identifiers(
+            transactions, allow=allow, file=shown(data.source), stage=stage
+        )
         bound = policy.bind(transactions, known=known or (), stage=stage)
+    if layout.format == "basket" and layout.sep is None:
+        check_names(bound, outputs.label_from, outputs.released)
     if known is None:
-        result = find_release(transactions, bound, method, context=context, seconds=seconds)
+        try:
+            result = find_release(
+                *(transactions, bound, method),
+                context=context,
+                seconds=seconds,
+                identifiers=insisted,
+                label_from=outputs.label_from,
+            )
+        except InfeasibleError as error:
+            raise _explained(error, bound, statement, method, suggest, context) from None
     else:
-        result = make_release(transactions, bound, known, context, seconds)
+        result = make_release(transactions, bound, known, context, seconds, insisted)
     with context.stage("risk", seconds) as stage:
         risk = exposed(result, stage=stage)
     writing = time.perf_counter()
@@ -216,12 +240,71 @@ def anonymize(
     result.write(
         sink,
         mapping=outputs.mapping,
+        codebook=outputs.codebook,
         to=outputs.to,
         keep_order=outputs.keep_order,
         report=told,
         context=context,
     )
     return result
+
+
+def _explained(
+    error: InfeasibleError,
+    bound: BoundPolicy,
+    statement: Statement,
+    method: Method,
+    folder: str | None,
+    context: Context,
+) -> InfeasibleError:
+    """Add which utility sets clash and, if a folder is given, policies that are met."""
+    data = error.result.data
+    lines = [str(error)]
+    clashes = clashes_of(data, bound, context)
+    if clashes is not None:
+        lines += explain_clashes(clashes, bound.k)
+    if folder is None:
+        lines.append("--suggest DIR tries policies near this one and writes those that are met")
+    else:
+        proposals = suggest_policies(data, statement.policy, method, context=context)
+        written = write_proposals(folder, proposals, bound.settled, statement.settings)
+        lines += ["", f"policies near this one that are met ({folder}):"]
+        lines += proposal_lines(proposals)
+        error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
+    error.args = ("\n".join(lines),)
+    return error
+
+
+def explain(
+    items: Sequence[str],
+    data: Input,
+    mapping: str | None,
+    statement: Statement,
+    *,
+    context: Context,
+) -> tuple[list[Explanation], list[Problem]]:
+    """Run the method again, and say why items became what they are published as."""
+    policy, method = statement.bind_method()
+    known = None if mapping is None else Mapping.read(mapping)
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    unknown = [item for item in items if item not in transactions.vocabulary]
+    if unknown:
+        raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
+    with context.stage("policy") as stage:
+        bound = policy.bind(transactions, known=known or (), stage=stage)
+    result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
+    notes = list(result.notes)
+    if known is not None and result.mapping != known:
+        notes.append(
+            Problem(
+                "is not what this method finds for these data and policy: these are "
+                "the reasons of what it finds",
+                mapping,
+            )
+        )
+    with context.stage("explain") as stage:
+        return [explain_item(result, item, stage=stage) for item in items], notes
 
 
 # -- checking and measuring one -----------------------------------------------------------------

@@ -186,6 +186,7 @@ class InfeasibleError(OvercoatError):
     n_items : size of the domain
     max_suppressed : the s that was given, in percent
     result : the partial result, with its trace, for study; it cannot be written
+    proposals : policy files that were written and are met, where some were asked for
     """
 
     exit_code = 3
@@ -207,6 +208,7 @@ class InfeasibleError(OvercoatError):
         self.n_items = n_items
         self.max_suppressed = max_suppressed
         self.result = result
+        self.proposals: tuple[str, ...] = ()
 
     @property
     def needed_percent(self) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as Abstract
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,14 +100,21 @@ class Mapping(Abstract[str, "str | None"]):
         return cls.over(vocabulary, Partition.of(codes, len(vocabulary)))
 
     @classmethod
-    def over(cls, vocabulary: Vocabulary, partition: Partition) -> Mapping:
-        """Give the groups of a partition their labels."""
+    def over(
+        cls, vocabulary: Vocabulary, partition: Partition, names: Sequence[str | None] = ()
+    ) -> Mapping:
+        """Give the groups of a partition their labels, or the names they have.
+
+        >>> vocabulary = Vocabulary("abcd")
+        >>> Mapping.over(vocabulary, Partition.of([[0, 1], [2, 3]], 4), ["first", None]).labels
+        ('first', '(c|d)')
+        """
         if len(vocabulary) != partition.n_items:
             raise MappingError(
                 f"the partition has {partition.n_items} items, the vocabulary {len(vocabulary)}"
             )
         members = [tuple(vocabulary[code] for code in group) for group in partition.groups]
-        return cls(vocabulary, partition, _make_labels(vocabulary, members))
+        return cls(vocabulary, partition, _make_labels(vocabulary, members, names))
 
     @classmethod
     def from_labels(cls, labels: Abstract[str, str | None]) -> Mapping:
@@ -321,16 +328,20 @@ class Mapping(Abstract[str, "str | None"]):
         )
 
 
-def _make_labels(vocabulary: Vocabulary, members: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+def _make_labels(
+    vocabulary: Vocabulary,
+    members: Sequence[tuple[str, ...]],
+    names: Sequence[str | None] = (),
+) -> tuple[str, ...]:
     """Return a label for each group, none equal to another or to an item that is not its own."""
     used = set(vocabulary)
     labels = []
-    for group in members:
+    for group, name in zip(members, names or [None] * len(members), strict=True):
         if len(group) == 1:
             labels.append(group[0])
             continue
         shown = group if len(group) <= _LISTED else (*group[:_SHOWN], f"+{len(group) - _SHOWN}")
-        stem = label = "(" + "|".join(shown) + ")"
+        stem = label = name or "(" + "|".join(shown) + ")"
         number = 1
         while label in used:
             number += 1

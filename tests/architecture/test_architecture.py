@@ -36,13 +36,13 @@ FLOORS = {
     "release": 13,
     "evidence": 14,
     "evaluation": 15,
-    "advice": 15,
-    "report": 16,
-    "comparison": 17,
-    "application": 18,
-    "demo": 19,
-    "cli": 20,
-    "__main__": 21,
+    "advice": 16,
+    "report": 17,
+    "comparison": 18,
+    "application": 19,
+    "demo": 20,
+    "cli": 21,
+    "__main__": 22,
 }
 
 

@@ -76,6 +76,68 @@ DATA_FILES = [
     with_data("sep.dat", "a\n", "the separator must be one character", more="--sep ''"),
 ]
 
+WIDE = "--id patient --item diag_1,diag_2"
+TEXTS = [
+    with_data("u.csv", LONG + "4,é\n", "u.csv:7: not ASCII", more=f"{COLUMNS} --encoding ascii"),
+    with_data("x.csv", LONG, "no encoding 'klingon'; usual ones", more="--encoding klingon"),
+    with_data(
+        "cut.csv",
+        LONG.encode("utf-16")[:-1],
+        "cut.csv:6: ends within a character of UTF-16; copy it again",
+        more=COLUMNS,
+    ),
+    with_data("x.parquet", b"PAR1\x15", "--encoding is for texts", more="--encoding latin-1"),
+    with_data("x.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00", "x.xls: is an old Excel file"),
+    with_data(
+        "semi.csv",
+        LONG.replace(",", ";"),
+        "semi.csv:1: no column 'Code' (did you mean 'code'?); the columns are 'patient', 'code'",
+        more="--id patient --item Code",
+    ),
+    with_data(
+        "table.csv",
+        "patient;code\n" + "".join(f"{n};x{n % 5}\n" for n in range(30)),
+        "table.csv:1: looks like a table",
+        "--id patient --item code",
+    ),
+    with_data("wide.csv", "patient;diag_1\n1;a\n", "no column 'diag_2' (did you mean", more=WIDE),
+    with_data("twice.csv", "a,b\nx,y\n", "'a' is named more than once", more="--item a,a"),
+    with_data("alone.csv", "a,b\nx,y\n", "a long table needs both columns", more="--item a"),
+    with_data("ragged.csv", "a;b;c\nx;y\n", "ragged.csv:2: 2 fields where", more="--item a,b"),
+]
+
+JANUARY = "patient,code\n1,a\n2,a\n"
+
+
+def with_files(what: str, files: Mapping[str, Content], *says: str, data: str = "in") -> Bad:
+    placed = {f"in/{name}": content for name, content in files.items()}
+    return Bad(what, anonymize(COLUMNS, data=data), says, files=placed)
+
+
+FOLDERS = [
+    with_files("no data file", {"x.md": "", "old/x.csv": ""}, "in: no data file", "old, x.md"),
+    with_files("no match", {"x.csv": ""}, "in/2*.csv: no such file, and as", data="'in/2*.csv'"),
+    with_files("two kinds", {"1.csv": JANUARY, "2.dat": "a"}, "in: holds files of several kinds"),
+    with_files("two separators", {"1.csv": JANUARY, "2.csv": JANUARY.replace(",", ";")}, "unlike"),
+    with_files("other columns", {"1.csv": JANUARY, "2.csv": "patient,x\n1,a\n"}, "in/2.csv:1: no"),
+    with_files("a broken file", {"1.csv": JANUARY, "2.csv": JANUARY + "3\n"}, "2.csv:4: 1 fields"),
+    with_files("an empty file", {"1.csv": JANUARY, "2.csv": ""}, "in/2.csv: is empty"),
+    with_files("half a file", {"1.csv": JANUARY, "2.csv.part": "x"}, "2.csv.part: is half-written"),
+    with_files("a job that runs", {"1.csv": JANUARY, "_temporary/1": "x"}, "in: a job is writing"),
+    Bad(
+        "a release in the folder of the input",
+        "anonymize in -k 2 --km 2 -o in/out.csv --id patient --item code",
+        ("in/out.csv: is an input; name another file for the output",),
+        files={"in/1.csv": JANUARY},
+    ),
+    Bad(
+        "a release that the pattern would match",
+        "anonymize '2026-*.csv' -k 2 --km 2 -o 2026-out.csv --id patient --item code",
+        ("2026-out.csv: is an input; name another file for the output",),
+        files={"2026-1.csv": JANUARY},
+    ),
+]
+
 SETS = [
     Bad("no set file", anonymize("--utility no.txt"), ("no.txt: no such file",)),
     with_file("--privacy", "p.txt", "a b\n\na B\n", "p.txt:3: item 'B'", "near: 'b'", km=""),
@@ -361,6 +423,8 @@ INFEASIBLE = [
 
 TABLE = [
     *DATA_FILES,
+    *TEXTS,
+    *FOLDERS,
     *SETS,
     *NUMBERS,
     *TREES,

@@ -297,7 +297,7 @@ def test_a_mapping_that_protects_nobody_is_never_published(
 ) -> None:
     real = Mapping.over.__func__  # type: ignore[attr-defined]
 
-    def untouched(cls: type[Mapping], vocabulary: Any, partition: Any) -> Any:
+    def untouched(cls: type[Mapping], vocabulary: Any, partition: Any, *names: Any) -> Any:
         return real(cls, vocabulary, Partition.untouched(len(vocabulary)))
 
     monkeypatch.setattr(Mapping, "over", classmethod(untouched))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -23,6 +25,7 @@ CODES = ("401", "715", "V0", "V1", "V2")
 FILES = {
     "baskets.dat": "a b c\na b\na c\nb c\nb c\na b c\na c\na b\na b\n" * 2,
     "patients.csv": LONG,
+    "2026-01.csv": "patient;diag_1;diag_2\n" + "".join(f"{n};401;V{n % 3}\n" for n in range(40)),
     "march.csv": LONG.replace("39,", "0,"),
     "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
     "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),
@@ -57,10 +60,23 @@ def test_the_front_page(desk: Desk) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_run(desk: Desk, name: str) -> None:
     desk.write(FILES)
-    if name in ("apply", "evaluate", "verify"):  # these need what an earlier command has written
+    if name in (
+        "apply",
+        "evaluate",
+        "explain",
+        "risk",
+        "verify",
+    ):  # they need what another has written
         data = ("march.csv", "--id", "patient", "--item", "code") if name == "apply" else ()
         policy = words("-k 5 --km 2 -o released.dat --mapping map.json")
         assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy).status == 0
+    if name == "anonymize":
+        with closing(sqlite3.connect(desk.folder / "ward.db")) as ward:
+            ward.execute("CREATE TABLE diagnoses (patient TEXT, code TEXT)")
+            ward.executemany(
+                "INSERT INTO diagnoses VALUES (?, ?)", [(str(n), "a") for n in range(9)]
+            )
+            ward.commit()
     done = desk.run(name, "--help")
     assert done.status == 0
     shown = examples(done.out.decode())

@@ -29,7 +29,7 @@ def test_a_log_has_one_object_a_line(desk: Desk) -> None:
     assert told[-1]["event"] == "end"
     assert told[-1]["exit_code"] == 0
     stages = [one["stage"] for one in told if one["event"] == "stage"]
-    assert stages == ["read", "policy", "anonymize", "apply", "verify", "measure"]
+    assert stages == ["read", "policy", "anonymize", "apply", "verify", "measure", "risk"]
     expected = next(one for one in told if one["event"] == "forecast")
     assert expected["expected_memory"] > 0
     published = next(one for one in told if one["event"] == "published")

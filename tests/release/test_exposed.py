@@ -58,18 +58,17 @@ def test_people_are_drawn_where_there_are_too_many_sets(monkeypatch: pytest.Monk
     [
         (
             Exposed(1000, (2, 3), (100, 300), (0, 45)),
-            "with 2 items known 100 people (10.0 %) are unique in the data, now nobody; with 3 "
-            "known 300 people (30.0 %) are unique in the data, now 45 people (4.5 %)",
+            "unique with 2 items known: 100 people (10.0 %) → nobody; "
+            "with 3: 300 people (30.0 %) → 45 people (4.5 %)",
         ),
         (
             Exposed(10_000, (1, 2), (0, 1), (0, 1)),
-            "with 1 item known nobody is unique in the data; with 2 known 1 person (< 0.1 %) is "
-            "unique in the data, now 1 person (< 0.1 %)",
+            "unique with 1 item known: nobody → nobody; with 2: 1 person (< 0.1 %) → "
+            "1 person (< 0.1 %)",
         ),
         (
             Exposed(1000, (2, 3), (100, 300), (0, 45), exact=False),
-            "with 2 items known about 10 % of the people are unique in the data, now nobody; with "
-            "3 known about 30 % of the people are unique in the data, now about 4 % of the people",
+            "unique with 2 items known: about 10 % → nobody; with 3: about 30 % → about 4 %",
         ),
     ],
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations, compress
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -22,7 +22,7 @@ from overcoat.errors import PolicyError
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
 
-__all__ = ["Clash", "Clashes", "find_clashes", "keep_most"]
+__all__ = ["Clash", "Clashes", "clashes_under", "find_clashes", "keep_most"]
 
 Blocks = frozenset[int]
 # Sets of utility sets that are counted, at most: a few seconds.
@@ -78,7 +78,19 @@ def find_clashes(data: Transactions, policy: BoundPolicy, *, stage: Stage = QUIE
     names = tuple(block.name for block in policy.utility.named)
     if policy.utility.rest == "intact":
         raise PolicyError("where the rest is left intact, no utility set can be folded into it")
-    return _Merged(data, policy, policy.utility.block_of, stage).clashes(names)
+    return clashes_under(data, policy, policy.utility.block_of, names, stage=stage)
+
+
+def clashes_under(
+    data: Transactions,
+    policy: BoundPolicy,
+    block_of: NDArray[np.int32],
+    names: tuple[str, ...],
+    *,
+    stage: Stage = QUIET,
+) -> Clashes:
+    """Return what is violated when each of these blocks is one group; the last is the rest."""
+    return _Merged(data, policy, block_of, stage).clashes(names)
 
 
 class _Merged:
@@ -188,7 +200,8 @@ def keep_most(
 
     >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import AllItemsets
-    >>> data = Transactions.of([{"a", "c"}, {"a"}, {"a"}, {"a"}, {"c"}, {"c"}, {"d"}, {"d"}])
+    >>> rows = [{"a", "c"}, {"a", "d"}, {"a"}, {"a"}, {"c"}, {"c"}, {"d"}, {"d"}]
+    >>> data = Transactions.of(rows)
     >>> keep_most(data, Policy(2, AllItemsets(2), {"x": ["a"], "y": ["c"]}).bind(data))
     ([0], [1])
     """
@@ -197,19 +210,21 @@ def keep_most(
     weight = clashes.people
     edges = [one.blocks for one in clashes.found if rest not in one.blocks]
     kept = set(largest_without(rest, edges, weight, stage=stage))
-    while True:
-        stage()
-        block_of = np.where(
-            np.isin(policy.utility.block_of, sorted(kept)), policy.utility.block_of, rest
-        )
-        merged = _Merged(data, policy, block_of.astype(np.int32), stage)
-        left = [one.blocks for one in merged.clashes(clashes.names).found]
-        if not left or not kept:
-            break
+
+    def clashes_of(some: set[int]) -> list[Blocks]:
+        stays = np.isin(policy.utility.block_of, sorted(some))
+        block_of = np.where(stays, policy.utility.block_of, rest).astype(np.int32)
+        left = clashes_under(data, policy, block_of, clashes.names, stage=stage)
+        return [one.blocks for one in left.found]
+
+    # What was given up has changed the rest, which may clash now.
+    while kept and (left := clashes_of(kept)):
         for blocks in left:
-            among = sorted(blocks & kept) or sorted(kept)
-            if not blocks & kept and blocks != {rest}:
-                continue  # one of them went already
-            kept.discard(min(among, key=lambda block: (weight[block], block)))
-    keep = sorted(kept)
-    return keep, list(compress(range(rest), (block not in kept for block in range(rest))))
+            among = blocks & kept or (kept if blocks == {rest} else set())
+            if among:  # else one of them went already
+                kept.discard(min(among, key=lambda block: (weight[block], block)))
+    # Whoever went for another's sake may be able to come back.
+    for block in sorted(set(range(rest)) - kept, key=lambda block: (-weight[block], block)):
+        if not any(edge <= kept | {block} for edge in edges) and not clashes_of(kept | {block}):
+            kept.add(block)
+    return sorted(kept), sorted(set(range(rest)) - kept)

@@ -6,8 +6,10 @@ imports what it needs when it runs.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from contextlib import suppress
 from io import TextIOWrapper
 from types import FrameType
@@ -16,7 +18,7 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, pgen, risk, verify
+from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, risk, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
 from overcoat.cli.log import end_log
@@ -59,7 +61,7 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, risk, evaluate, compare, apply, pgen, demo):
+for command in (anonymize, verify, risk, explain, evaluate, compare, apply, pgen, demo):
     cli.add_command(command)
 
 
@@ -70,7 +72,17 @@ def main() -> NoReturn:
             signal.signal(number, _interrupt)
     if isinstance(sys.stdout, TextIOWrapper):  # it is None where it is closed
         sys.stdout.reconfigure(encoding="utf-8")  # as files are, whatever the system's habit
-    sys.exit(_run())
+    _leave(_run())
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process: at once if a driver is still at it, which would abort it otherwise."""
+    if any(thread.name == "overcoat-fetching" for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

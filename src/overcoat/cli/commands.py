@@ -14,6 +14,7 @@ from overcoat.cli.options import (
     data_options,
     json_option,
     layout_option,
+    names_option,
     output_options,
     policy_options,
     state,
@@ -33,12 +34,19 @@ if TYPE_CHECKING:
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
-__all__ = ["anonymize", "apply", "demo", "pgen", "risk", "verify"]
+__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk", "verify"]
 
 
 @click.command()
 @policy_options
 @output_options
+@names_option
+@click.option(
+    "--suggest",
+    type=FILE,
+    metavar="DIR",
+    help="When the policy cannot be met: try policies near it, and write those that are met.",
+)
 @data_options
 @json_option
 @talk_options
@@ -46,8 +54,9 @@ def anonymize(**options: Any) -> None:
     """Find a mapping that meets the policy, verify it, and write the released data.
 
     DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
-    --id and --item or with --items; .gz is read, - is standard input. A database is named
-    sqlite:///FILE, duckdb:///FILE or postgresql://…, with --query or a table after a #.
+    --id and --item or with --items; .gz is read, - is standard input. A folder, or a pattern in
+    quotes, is one table. Separators and encodings are found. A database is named sqlite:///FILE,
+    duckdb:///FILE or postgresql://…, with --query or a table after a #.
 
     \b
     Examples:
@@ -55,8 +64,9 @@ def anonymize(**options: Any) -> None:
       overcoat anonymize patients.csv --id patient --item code -k 5 --pgen
           --utility disorders.txt --hierarchy icd9.csv -o released.csv
       overcoat anonymize patients.csv --id patient --item code --policy policy.toml -o out.csv
+      overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
       overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
-          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released
+          --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released --replace
     """
     _make_release(**options)
 
@@ -84,10 +94,14 @@ def _make_release(
     mapping: str | None,
     to: str | None,
     keep_order: bool,
+    allow_identifiers: bool,
+    codebook: str | None,
     replace: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
+    label_from: str | None = None,
+    suggest: str | None = None,
     **settings: Any,
 ) -> None:
     from overcoat import application
@@ -98,7 +112,12 @@ def _make_release(
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
-    outputs = application.Outputs(output, mapping, to, keep_order, replace)
+    if codebook == "-":
+        raise click.UsageError("--codebook needs a file; standard output is for the released data")
+    outputs = application.Outputs(
+        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from),
+        replace=replace,
+    )
     told = shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
@@ -111,12 +130,21 @@ def _make_release(
                     "risk": risk.to_json(),
                     "released": told,
                     "mapping": mapping,
+                    "codebook": codebook,
+                    "label_from": label_from,
                     "keep_order": keep_order,
+                    "allow_identifiers": allow_identifiers,
                 }
                 print_json(result_to_json(result, **more))
 
         result = application.anonymize(
-            data, state(data, **settings), outputs, use=use, context=context, report=report
+            data,
+            state(data, **settings),
+            outputs,
+            use=use,
+            suggest=suggest,
+            context=context,
+            report=report,
         )
     for note in problem_lines(result.notes):
         say_unless_quiet(f"note: {note}", quiet)
@@ -126,8 +154,8 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else told
-        text = summarize(result, released=released, mapping=mapping, risk=risks[0])
-        say_unless_quiet(text, quiet)
+        files = {"released": released, "mapping": mapping, "codebook": codebook}
+        say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
 
 
 @click.command()
@@ -173,6 +201,43 @@ def verify(
     else:
         say_unless_quiet(verdict_lines(found.verdict, found.k), quiet and found.verdict.ok)
     return 0 if found.verdict.ok else 4
+
+
+@click.command()
+@click.argument("wanted", nargs=-1, required=True, metavar="ITEM…")
+@data_options
+@click.option("--mapping", type=FILE, metavar="MAP.json", help="The mapping to be explained.")
+@policy_options
+@json_option
+@talk_options
+def explain(
+    wanted: tuple[str, ...],
+    data: Input,
+    mapping: str | None,
+    as_json: bool,
+    quiet: bool,
+    **settings: Any,
+) -> None:
+    """Say why items were merged or suppressed: the constraints behind it, and what else there was.
+
+    Finds the mapping again, from DATA and the policy, and says if it is another than the one given.
+
+    \b
+    Example:
+      overcoat explain a b baskets.dat --mapping map.json -k 5 --km 2
+    """
+    from overcoat import application
+
+    with run_context(quiet=quiet) as context:
+        statement = state(data, **settings)
+        found, notes = application.explain(wanted, data, mapping, statement, context=context)
+    for note in notes:
+        say_unless_quiet(f"note: {note}", quiet)
+    if as_json:
+        told = {"explained": [asdict(one) for one in found], "notes": list(map(str, notes))}
+        print_json({"overcoat": __version__, **told})
+    else:
+        print_text("\n".join(map(str, found)))
 
 
 @click.command()

@@ -17,6 +17,7 @@ __all__ = [
     "data_options",
     "json_option",
     "layout_option",
+    "names_option",
     "output_options",
     "policy_options",
     "state",
@@ -53,9 +54,13 @@ _data_options = _together(
             "--sep",
             metavar="CHAR",
             help="What separates items (or columns): one character, or 'tab'. "
-            "Default: white space in .dat and .txt, comma in .csv, tab in .tsv.",
+            "Default: white space in .dat and .txt, comma in .csv, tab in .tsv, or what is found.",
         ),
-        click.option("--encoding", metavar="NAME", help="Of a text, such as windows-1252."),
+        click.option(
+            "--encoding",
+            metavar="NAME",
+            help="Of a text, such as windows-1252. Default: what is found.",
+        ),
         click.option("--header", is_flag=True, help="The basket file starts with a header line."),
         click.option("--sheet", metavar="NAME", help="Workbook: its sheet, by name or number."),
         click.option("--query", metavar="SQL", help="Database: the statement whose rows to read."),
@@ -119,6 +124,12 @@ _COSTS = {
         metavar="FILE",
         help="Sets of items that may be merged with each other. Default: one set of all. "
         "'omop:ID,ID' takes what is below these concepts of an OMOP model.",
+    ),
+    "--utility-level": click.option(
+        "--utility-level",
+        metavar="LEVEL",
+        help="The sets are the nodes of --hierarchy at this level: steps below the root, or what "
+        "stands before a colon in their names.",
     ),
     "--hierarchy": click.option(
         "--hierarchy",
@@ -199,6 +210,7 @@ policy_options = _together(
             "--pgen", is_flag=True, default=None, help="Protect every part of every transaction."
         ),
         _COSTS["--utility"],
+        _COSTS["--utility-level"],
         click.option(
             "--rest",
             type=click.Choice(["together", "intact"]),
@@ -237,6 +249,12 @@ output_options = _together(
             "--mapping", type=FILE, metavar="MAP.json", help="Where to write the mapping."
         ),
         click.option(
+            "--codebook",
+            type=FILE,
+            metavar="BOOK.csv",
+            help="Where to write a table of what became of each item: .csv, .tsv or .xlsx.",
+        ),
+        click.option(
             "--to",
             type=click.Choice(["basket", "long", "list"]),
             help="Layout of the released file. Default: by its name, else as the input.",
@@ -247,11 +265,22 @@ output_options = _together(
             help="Keep the rows in the order of the input. This can link rows to people.",
         ),
         click.option(
+            "--allow-identifiers",
+            is_flag=True,
+            help="Publish items although they look like identifiers of people.",
+        ),
+        click.option(
             "--replace",
             is_flag=True,
             help="A table that exists is replaced; without it, it is refused. Files always are.",
         ),
     ]
+)
+
+names_option = click.option(
+    "--label-from",
+    type=click.Choice(["utility", "hierarchy"]),
+    help="Name a group after the utility set or the node of the hierarchy that it is.",
 )
 
 layout_option = click.option(

@@ -22,6 +22,8 @@ _WORDS = {
     "verify": "verifying",
     "measure": "measuring the loss",
     "risk": "counting who is unique",
+    "suggest": "trying other policies",
+    "explain": "going back over the steps",
     "queries": "drawing queries",
     "evaluate": "measuring",
     "write": "writing and reading back",

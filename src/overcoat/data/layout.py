@@ -18,7 +18,8 @@ class Layout:
     ----------
     format : basket (one transaction a line), long (one (transaction, item) pair a row) or list
         (a table with a list column)
-    parquet : whether the container is Parquet; else it is text
+    parquet : whether the container is Parquet; else it is text, or
+    workbook : whether it is a workbook (.xlsx)
     sep : separator of the text; None is white space in a basket, a comma in a long table
     header : the basket file starts with a header line
     id, item : column names of a long table
@@ -37,6 +38,7 @@ class Layout:
 
     format: Format
     parquet: bool = False
+    workbook: bool = False
     sep: str | None = None
     header: bool = False
     id: str = "id"

@@ -24,7 +24,8 @@ cdef class Persons:
     cdef:
         const int64_t[::1] start, weight
         const int32_t[::1] label
-        int64_t[::1] first, holder, place_of, people, lists
+        int64_t[::1] first, place_of, people, lists
+        int32_t[::1] holder
         const int32_t[::1] known  # the labels of the row looked at, the rarest first
         uint64_t[::1] masks
         int64_t n_words, n_nodes, budget, base, need, spare, worst
@@ -38,11 +39,15 @@ cdef class Persons:
         self.start = np.ascontiguousarray(offsets, np.int64)
         self.label = np.ascontiguousarray(labels, np.int32)
         self.weight = np.ascontiguousarray(counts, np.int64)
-        order = np.argsort(np.asarray(labels), kind="stable")
-        self.holder = np.repeat(np.arange(len(counts)), np.diff(offsets))[order].astype(np.int64)
-        self.first = np.searchsorted(
-            np.asarray(labels)[order], np.arange(n_labels + 1)
-        ).astype(np.int64)
+        self.first = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_labels))])
+        self.holder = np.empty(len(labels), np.int32)
+        cdef int64_t[::1] fill = np.array(self.first)
+        cdef int64_t row, j
+        with nogil:
+            for row in range(self.weight.shape[0]):
+                for j in range(self.start[row], self.start[row + 1]):
+                    self.holder[fill[self.label[j]]] = <int32_t> row
+                    fill[self.label[j]] += 1
         self.place_of = np.full(max(n_labels, 1), -1, np.int64)
         self.masks, self.people = np.empty(0, np.uint64), np.empty(0, np.int64)
         self.lists = np.empty(0, np.int64)

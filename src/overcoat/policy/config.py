@@ -8,14 +8,14 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.policy.binding import Lint
-from overcoat.policy.hierarchy import is_no_file, take_hierarchy
+from overcoat.policy.hierarchy import AnyHierarchy, is_no_file, take_hierarchy
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.policy.sets import Sets
@@ -35,6 +35,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "h": ((int, float), "a percentage"),
     "pgen": ((bool,), "true or false"),
     "utility": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
+    "utility_level": ((int, str), "a number from the root, or a name"),
     "rest": ((str,), "together or intact"),
     "hierarchy": ((str,), "a file name, balanced:FANOUT or omop"),
     "distances": ((str,), "a file name"),
@@ -167,10 +168,8 @@ def state_policy(
         families.append(Pgen())
     if privacy and not families:
         problems.append(Problem("nothing to protect: give itemsets (privacy), km, or pgen"))
-    utility = attempt(
-        lambda: Utility(sets(given.get("utility", ())), rest=given.get("rest", "together")),
-        Utility(),
-    )
+    hierarchy = attempt(lambda: take_hierarchy(given.get("hierarchy")), None)
+    utility = attempt(lambda: _utility(given, hierarchy, sets), Utility())
     defaults = {"k": 1, "max_suppressed": 0.5, "ignore_unknown": False}
     flat = [x for one in named for x in (one if isinstance(one, tuple) else (one,))]
     return Policy(
@@ -180,7 +179,7 @@ def state_policy(
         ),
         privacy=tuple(family for family in families if family is not None),
         utility=utility,
-        hierarchy=attempt(lambda: take_hierarchy(given.get("hierarchy")), None),
+        hierarchy=hierarchy,
         weights=attempt(
             lambda: Distances.read(given["distances"]) if "distances" in given else None, None
         ),
@@ -189,6 +188,21 @@ def state_policy(
         problems=tuple(problems),
         **{key: given.get(key, default) for key, default in defaults.items()},
     )
+
+
+def _utility(
+    given: Mapping[str, Any], hierarchy: AnyHierarchy | None, sets: Callable[[Any], Sets]
+) -> Utility:
+    rest = given.get("rest", "together")
+    if "utility_level" not in given:
+        return Utility(sets(given.get("utility", ())), rest=rest)
+    if "utility" in given:
+        raise PolicyError("give either utility sets or a level of the hierarchy, not both")
+    if "hierarchy" not in given:
+        raise PolicyError("a level of utility sets needs a hierarchy: give it too")
+    if hierarchy is None:  # which is told elsewhere
+        return Utility(rest=rest)
+    return Utility.level(hierarchy, given["utility_level"], rest=rest)
 
 
 def _penalties(value: Any) -> dict[str, float] | None:

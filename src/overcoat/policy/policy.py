@@ -31,6 +31,7 @@ from overcoat.policy.hierarchy import (
     is_no_file,
     take_hierarchy,
 )
+from overcoat.policy.lost import lint_codes
 from overcoat.policy.privacy import (
     BoundFamily,
     BoundPgen,
@@ -48,13 +49,7 @@ Penalties = Mapping[str, float] | Callable[[str], float]
 
 # What a policy states, s apart; the rest is how it came to be.
 _STATED = (
-    "k",
-    "privacy",
-    "utility",
-    "hierarchy",
-    "weights",
-    "penalties",
-    "known",
+    *("k", "privacy", "utility", "hierarchy", "weights", "penalties", "known"),
     "ignore_unknown",
 )
 
@@ -292,7 +287,7 @@ class Policy:
         return replace(
             self,
             privacy=Families(family.settled(domain) for family in self.privacy),
-            utility=Utility(self.utility.sets.settled(domain), rest=self.utility.rest),
+            utility=self.utility.settled(domain),
         )
 
     def bind(
@@ -324,6 +319,7 @@ class Policy:
         tree = self._tree(data.vocabulary, lint)
         weights = self._weights(data.vocabulary, tree, lint)
         penalties = _penalties(self.penalties, data, lint)
+        lint_codes(self, domain, lint)
         lint.raise_errors()
         values = {one.name: getattr(demands, one.name) for one in fields(demands)}
         values["notes"] = tuple(dict.fromkeys(lint.notes))

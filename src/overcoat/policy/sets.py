@@ -19,6 +19,7 @@ from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.policy.binding import Domain, ItemSet, Lint
+from overcoat.policy.tables import find_table
 
 __all__ = ["Sets"]
 
@@ -53,13 +54,15 @@ class Sets:
 
     @classmethod
     def of(cls, sets: Any, *, file: str | None = None, line: int | None = None) -> Sets:
-        """Take a mapping (name -> items), an iterable of sets, or a `Sets`."""
+        """Take a mapping (name -> items, or item -> name), an iterable of sets, or a `Sets`."""
         if isinstance(sets, Sets):
             return sets
         if isinstance(sets, (str, bytes)):
             raise PolicyError(f"{sets!r} is a string; expected sets of items", file, line)
         if not isinstance(sets, Iterable):
             raise PolicyError(f"{sets!r} is not a list of sets of items", file, line)
+        if isinstance(sets, Mapping) and sets and all(isinstance(x, str) for x in sets.values()):
+            sets = _inverted(sets)
         named = sets.items() if isinstance(sets, Mapping) else ((None, items) for items in sets)
         return cls._entered(((name, items, line) for name, items in named), file)
 
@@ -98,7 +101,10 @@ class Sets:
                 raise PolicyError("expected a list of lists of items", file, 1)
             if not content:
                 raise PolicyError("the file names no set", file, 1)
-            return cls._entered(_json_elements(text), file)
+            written = list(_json_elements(text))
+            if isinstance(content, dict) and all(isinstance(x, str) for _, x, _ in written):
+                return cls.of(content, file=file)  # item -> name
+            return cls._entered(written, file)
         lines = read_lines(path, error=PolicyError)
         if not lines:
             raise PolicyError("the file names no set", file, 1)
@@ -135,7 +141,7 @@ class Sets:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def settled(self, domain: Domain) -> Sets:
+    def settled(self, domain: Domain, *, tables: bool = False) -> Sets:
         """Return the sets with their lines read as `resolve` reads them, whatever data come later.
 
         >>> sets = Sets(lines=((1, "p: a|b"),), sep="|")
@@ -143,6 +149,8 @@ class Sets:
         True
         """
         sep = domain.sep if self.sep == "" else self.sep
+        if tables and (table := find_table(self.lines, domain, sep)):
+            return Sets((*self.entries, *table.within(domain, self.file)), file=self.file)
         read = [_parse(text, sep, domain.vocabulary, self.file, n) for n, text in self.lines]
         return Sets((*self.entries, *read), file=self.file)
 
@@ -152,13 +160,19 @@ class Sets:
     def __repr__(self) -> str:
         return f"Sets({len(self)} set{'s' * (len(self) != 1)})"
 
-    def resolve(self, domain: Domain, lint: Lint) -> list[ItemSet]:
+    def resolve(self, domain: Domain, lint: Lint, *, tables: bool = False) -> list[ItemSet]:
         """Return the sets with the items that occur, recording every problem in `lint`.
 
         An item that does not occur is an error, with near matches, unless `domain` lets it pass;
-        then it drops out: nobody can be found by what nobody has.
+        then it drops out: nobody can be found by what nobody has. With `tables`, lines may also be
+        a table of items and their sets.
         """
         sep = domain.sep if self.sep == "" else self.sep
+        if tables and (table := find_table(self.lines, domain, sep)):
+            found = table.resolve(domain, self.file, lint)
+            for line, item in table.absent(domain) if found is None else ():
+                _check(ItemSet((item,), None, self.file, line), domain, lint, about_colons="")
+            return table.within(domain, self.file) if found is None else found
         written = [(entry, "") for entry in self.entries]
         for number, text in self.lines:
             try:
@@ -168,6 +182,18 @@ class Sets:
                 first = error.problems[0]
                 lint.errors.append(Problem(first.message, self.file, number, first.many))
         return [_check(entry, domain, lint, about_colons=hint) for entry, hint in written]
+
+
+def _inverted(names: Mapping[Any, str]) -> dict[str, list[Any]]:
+    """Return the items of each set, given the set of each item.
+
+    >>> _inverted({"250.00": "diabetes", "401": "heart", "250.02": "diabetes"})
+    {'diabetes': ['250.00', '250.02'], 'heart': ['401']}
+    """
+    sets: dict[str, list[Any]] = {}
+    for item, name in names.items():
+        sets.setdefault(name, []).append(item)
+    return sets
 
 
 def _entry(name: Any, items: Any, file: str | None, line: int | None) -> ItemSet:

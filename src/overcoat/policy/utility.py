@@ -11,7 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.checks import check_choice
+from overcoat.errors import PolicyError
 from overcoat.policy.binding import Domain, ItemSet, Lint
+from overcoat.policy.hierarchy import AnyHierarchy, take_hierarchy
+from overcoat.policy.levels import Nodes
 from overcoat.policy.sets import Sets
 
 __all__ = ["BoundUtility", "NamedBlock", "Rest", "Utility"]
@@ -21,10 +24,11 @@ Rest = Literal["together", "intact"]
 
 @dataclass(frozen=True, slots=True)
 class NamedBlock:
-    """A block the user wrote down."""
+    """A block the user wrote down; `named` if its name is the user's own."""
 
     name: str
     codes: tuple[int, ...]
+    named: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,8 @@ class Utility:
 
     Parameters
     ----------
-    sets : iterable of disjoint sets of items, or a mapping from names to them
+    sets : iterable of disjoint sets of items; a mapping from names to them, or from each item to
+        the name of its set
     rest : ``together``, the items left over are one more block (the paper's recipe); ``intact``,
         each stays an untouched singleton
 
@@ -58,12 +63,12 @@ class Utility:
     Utility(1 set, rest='intact')
     """
 
-    sets: Sets
+    sets: Sets | Nodes
     rest: Rest
 
     def __init__(self, sets: Any = (), *, rest: Rest = "together") -> None:
         object.__setattr__(self, "rest", check_choice("rest", rest, get_args(Rest)))
-        object.__setattr__(self, "sets", Sets.of(sets))
+        object.__setattr__(self, "sets", sets if isinstance(sets, Nodes) else Sets.of(sets))
 
     @classmethod
     def of(cls, given: Any) -> Utility:
@@ -76,7 +81,16 @@ class Utility:
 
     @classmethod
     def read(cls, path: str | Path, *, rest: Rest = "together", sep: str | None = "") -> Utility:
-        """Read a constraint file; see `Sets.read`."""
+        """Read a constraint file, or a table of items and their sets.
+
+        Parameters
+        ----------
+        path : one set a line; or two columns, an item and the name of its set, in either order,
+            with a header or without; or three as in files of the CCS: a number, the name of a set,
+            its items. ``.json``: a list of lists, name -> items, or item -> name
+        rest : what becomes of the items in no set
+        sep : what splits items or columns; None is white space; "" takes that of the data
+        """
         return cls(Sets.read(path, sep=sep), rest=rest)
 
     @classmethod
@@ -103,13 +117,49 @@ class Utility:
         sets = concept_sets(source, list(ancestors), domain, ignore_unknown=ignore_unknown)
         return cls(sets, rest=rest)
 
+    @classmethod
+    def level(
+        cls, hierarchy: AnyHierarchy | str | Path, level: int | str, *, rest: Rest = "together"
+    ) -> Utility:
+        """Take the nodes of a hierarchy at one level for sets.
+
+        Parameters
+        ----------
+        hierarchy : a `Hierarchy`, a file, or ``balanced:FANOUT``
+        level : how many steps below the root; or a name, either what stands before the colon in the
+            names of a level's nodes (``S`` of ``S:Skin``), or that of one of its nodes
+        rest : what becomes of items in no set; here there are none
+
+        >>> from overcoat.policy.hierarchy import Hierarchy
+        >>> tree = Hierarchy.of([("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*")])
+        >>> Utility.level(tree, 1)
+        Utility(2 sets, rest='together')
+        """
+        taken = take_hierarchy(hierarchy)
+        if taken is None:
+            raise PolicyError("a level needs a hierarchy")
+        return cls(Nodes(taken, level), rest=rest)
+
+    def settled(self, domain: Domain) -> Utility:
+        """Return the utility with its files read as `bind` reads them, whatever data come later."""
+        sets = self.sets
+        read = (
+            sets.settled(domain) if isinstance(sets, Nodes) else sets.settled(domain, tables=True)
+        )
+        return Utility(read, rest=self.rest)
+
+    def _resolve(self, domain: Domain, lint: Lint) -> list[ItemSet]:
+        if isinstance(self.sets, Nodes):
+            return self.sets.resolve(domain, lint)
+        return self.sets.resolve(domain, lint, tables=True)
+
     def bind(self, domain: Domain, lint: Lint) -> BoundUtility:
         """Return the partition of the domain, recording overlaps and the like in `lint`."""
         owner: dict[str, ItemSet] = {}
         names: dict[str, ItemSet] = {}
         named: list[NamedBlock] = []
         block_of = np.full(len(domain.vocabulary), -1, np.int32)
-        for entry in self.sets.resolve(domain, lint):
+        for entry in self._resolve(domain, lint):
             for item in entry.items:
                 other = owner.setdefault(item, entry)
                 if other is not entry:
@@ -127,7 +177,7 @@ class Utility:
             if entry.items:
                 codes = tuple(domain.vocabulary.code(item) for item in entry.items)
                 block_of[list(codes)] = len(named)
-                named.append(NamedBlock(entry.name or str(entry), codes))
+                named.append(NamedBlock(entry.name or str(entry), codes, bool(entry.name)))
         left = block_of < 0
         block_of[left] = len(named)
         if self.rest == "intact":
@@ -141,7 +191,10 @@ class Utility:
     @classmethod
     def from_json(cls, content: Any) -> Utility:
         """Build from what `to_json` returned."""
-        return cls(Sets.from_json(content["sets"]), rest=content["rest"])
+        sets = content["sets"]
+        is_level = isinstance(sets, dict) and "level" in sets
+        read = Nodes.from_json(sets) if is_level else Sets.from_json(sets)
+        return cls(read, rest=content["rest"])
 
     def __repr__(self) -> str:
         n = len(self.sets)

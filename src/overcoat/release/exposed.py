@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
 from typing import Any
@@ -55,22 +56,19 @@ class Exposed:
         ]
 
     def __str__(self) -> str:
-        """Render in words."""
+        """Render in words: before → after."""
         parts: list[str] = []
         for known, before, after in zip(self.known, self.before, self.after, strict=True):
-            items = f"{known} item{'s' * (known != 1)} known" if not parts else f"{known} known"
-            now = "now nobody" if not after else f"now {self._share(after)}"
-            if before:
-                verb = "is" if before == 1 else "are"
-                parts.append(f"with {items} {self._share(before)} {verb} unique in the data, {now}")
-            else:
-                parts.append(f"with {items} nobody is unique in the data")
-        return "; ".join(parts)
+            noun = "" if parts else f" item{'s' * (known != 1)} known"
+            parts.append(f"with {known}{noun}: {self._share(before)} → {self._share(after)}")
+        return "unique " + "; ".join(parts)
 
     def _share(self, number: int) -> str:
-        percent = 100 * number / self.n_people
+        percent = 100 * number / max(self.n_people, 1)
+        if not number:
+            return "nobody"
         if not self.exact:
-            return f"about {percent:.0f} % of the people"
+            return f"about {percent:.0f} %"
         return f"{people(number)} ({'< 0.1' if percent < 0.05 else f'{percent:.1f}'} %)"
 
 
@@ -87,12 +85,12 @@ def exposed(result: Result, *, stage: Stage = QUIET) -> Exposed:
         for one in result.policy.families
     )
     sizes_after = (m + 1,) if protected else (m, m + 1)
-    before, after = stage.side_by_side(
-        [
-            lambda part: count(result.data, (m, m + 1), part),
-            lambda part: count(result.released, sizes_after, part),
-        ]
-    )
+    jobs: list[Callable[[Stage], tuple[int, ...]]] = [
+        lambda part: count(result.data, (m, m + 1), part),
+        lambda part: count(result.released, sizes_after, part),
+    ]
+    # Side by side they would need twice the memory, which matters where there are many rows.
+    before, after = stage.side_by_side(jobs) if exact else [job(stage) for job in jobs]
     if protected:
         after = (0, *after)
     return Exposed(result.data.n_transactions, (m, m + 1), before, after, exact)

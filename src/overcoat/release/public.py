@@ -9,6 +9,7 @@ from typing import Any
 
 from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
+from overcoat.data.identifiers import refuse_identifiers
 from overcoat.errors import PolicyError
 from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
@@ -26,6 +27,7 @@ from overcoat.release.given import (
     take_policy,
     take_release,
 )
+from overcoat.release.naming import LabelFrom
 from overcoat.release.result import Result
 from overcoat.release.walk import find_release, make_release
 from overcoat.verification import Verdict
@@ -47,6 +49,8 @@ def anonymize(
     policy: PolicyLike | None = None,
     method: Method | str | None = None,
     partial: bool = False,
+    allow_identifiers: bool = False,
+    label_from: LabelFrom | None = None,
     context: Context | None = None,
     **options: Any,
 ) -> Result:
@@ -67,10 +71,14 @@ def anonymize(
         file names, else `Coat`
     partial : when the policy cannot be met within s, return what would have met it, for study
         only, instead of raising `InfeasibleError`
+    allow_identifiers : publish items although they look like identifiers of people
+    label_from : name a group after the utility set, or the node of the hierarchy, that it is: all
+        of it, or at least 80 percent, which the label then says (``lungs(8/10)``)
     context : how to run: progress, cancelling, threads, memory
 
     Raises
     ------
+    DataError : the data cannot be read, or their items look like identifiers of people
     PolicyError : the policy is wrong; all its problems at once
     InfeasibleError : it cannot be met within s
     VerificationError : verification failed, which is a bug in Overcoat or in your method
@@ -100,12 +108,20 @@ def anonymize(
     chosen = Policy(**{"privacy": (), **given}) if policy is None else take_policy(policy)
     seconds: dict[str, float] = {}
     with context.stage("policy", seconds) as stage:
+        identifiers = refuse_identifiers(data, allow=allow_identifiers, stage=stage)
         try:
             how = method_of(policy, method)
         except PolicyError as error:  # to be told with whatever else is wrong
             chosen, how = chosen.with_problems(error.problems), take_method(None)
         bound = chosen.bind(data, stage=stage)
-    return find_release(data, bound, how, partial=partial, context=context, seconds=seconds)
+    return find_release(
+        *(data, bound, how),
+        partial=partial,
+        context=context,
+        seconds=seconds,
+        identifiers=identifiers,
+        label_from=label_from,
+    )
 
 
 def apply_mapping(
@@ -113,6 +129,7 @@ def apply_mapping(
     mapping: MappingLike,
     policy: PolicyLike | None = None,
     *,
+    allow_identifiers: bool = False,
     context: Context | None = None,
     **options: Any,
 ) -> Result:
@@ -125,6 +142,7 @@ def apply_mapping(
     data : `Transactions`, or anything `read` takes, with its options
     mapping : a `Mapping`, a mapping file, or the `Result` that has one
     policy : what must hold; by default that of the result
+    allow_identifiers : publish items although they look like identifiers of people
     context : how to run
 
     Raises
@@ -140,8 +158,9 @@ def apply_mapping(
     known = take_mapping(mapping)
     seconds: dict[str, float] = {}
     with context.stage("policy", seconds) as stage:
+        identifiers = refuse_identifiers(data, allow=allow_identifiers, stage=stage)
         bound = chosen.bind(data, known=known, stage=stage)
-    return make_release(data, bound, known, context, seconds)
+    return make_release(data, bound, known, context, seconds, identifiers)
 
 
 def verify(

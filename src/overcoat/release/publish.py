@@ -13,6 +13,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, VerificationError
 from overcoat.log import event
 from overcoat.mapping import Mapping
+from overcoat.release.codebook import check_codebook, codebook_bytes, codebook_rows
 from overcoat.release.sinks import sink_for
 
 if TYPE_CHECKING:
@@ -26,13 +27,15 @@ def publish(
     target: Any,
     *,
     mapping: str | Path | None = None,
+    codebook: str | Path | None = None,
     to: str | None = None,
     keep_order: bool = False,
     replace: bool = False,
     report: Callable[[], None] | None = None,
     stage: Stage,
 ) -> None:
-    """Write a release to a sink, and its mapping if asked; see `Result.write`."""
+    """Write a release to a sink, with its mapping and its codebook if asked; see `Result.write`."""
+    check_codebook(codebook)
     if result.partial or not result.verdict.ok:
         raise VerificationError(
             "a partial result is for study only: it does not satisfy its policy and cannot be "
@@ -61,9 +64,14 @@ def publish(
             _check_target(result, str(mapping), staged)
             if Mapping.read(staged) != result.mapping:
                 raise VerificationError("the mapping does not read back as it was written")
+        if codebook is not None:
+            staged = staging.stage(codebook)
+            marked = result.data.layout is not None and result.data.layout.bom
+            staged.write_bytes(codebook_bytes(codebook, codebook_rows(result), bom=marked))
+            _check_target(result, str(codebook), staged)
         if report is not None:
             report()
-        sink.send(alone=mapping is None)
+        sink.send(alone=mapping is None and codebook is None)
         staging.commit(sink.commit if sink.commits else None)
     sums: dict[str, Any] = {f"{name}_sha256": digest for name, digest in result.digests.items()}
     event("published", f"published {sink.name}", released=sink.name, mapping=mapping, **sums)

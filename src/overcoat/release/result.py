@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,10 +20,14 @@ from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
+from overcoat.release.codebook import COLUMNS, codebook_rows
 from overcoat.release.publish import publish
 from overcoat.release.sinks import Sink
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __all__ = ["Result", "TraceStep"]
 
@@ -65,6 +69,7 @@ class Result:
     counts : each named utility set before and after
     partial : the policy was not met; for study only, cannot be written
     seconds : time by stage
+    identifiers : why items look like identifiers, where the owner insisted on publishing them
     digests : SHA-256 of the input file and of the policy's canonical form; once it is published, of
         the released and the mapping file; None where there is no file or no such form
     """
@@ -79,6 +84,7 @@ class Result:
     counts: tuple[NamedCount, ...]
     partial: bool
     seconds: dict[str, float]
+    identifiers: tuple[str, ...] = ()
     _outcome: Outcome | None = field(default=None)
     digests: dict[str, str | None] = field(init=False)
 
@@ -89,7 +95,8 @@ class Result:
     @property
     def notes(self) -> tuple[Problem, ...]:
         """What the owner should know: of how the data were read, and of the policy."""
-        return (*map(Problem, self.data.origin.notes), *self.policy.notes)
+        insisted = [f"published because you insist: {why}" for why in self.identifiers]
+        return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
 
     @property
     def trace(self) -> Iterator[TraceStep]:
@@ -118,19 +125,21 @@ class Result:
         path: str | Path | Sink,
         *,
         mapping: str | Path | None = None,
+        codebook: str | Path | None = None,
         to: str | None = None,
         keep_order: bool = False,
         replace: bool = False,
         report: Callable[[], None] | None = None,
         context: Context | None = None,
     ) -> None:
-        """Publish: write the released data, and the mapping if asked, or nothing at all.
+        """Publish: write the released data, and what is asked with them, or nothing at all.
 
         Parameters
         ----------
         path : the released file, ``-`` for standard output, a table (``sqlite:///FILE#TABLE``,
             ``duckdb:///FILE#TABLE``, ``postgresql://…#TABLE``), or a `Sink`
         mapping : the mapping file
+        codebook : a table of what became of each item, .csv, .tsv or .xlsx; see `codebook`
         to : basket, long or list, where the name of the file does not say it
         keep_order : keep the rows in the order of the input, which may link them to people; the
             data must have been read with ``keep_order=True``
@@ -144,12 +153,25 @@ class Result:
             self,
             path,
             mapping=mapping,
+            codebook=codebook,
             to=to,
             keep_order=keep_order,
             replace=replace,
             report=report,
             stage=stage,
         )
+
+    def codebook(self) -> pl.DataFrame:
+        """Return what became of each item, as a polars frame.
+
+        Its columns: the item, its description where the source has one, its label and the size of
+        its group (null where it is suppressed), the named utility set it belongs to, and whether
+        the count of that set is exact (yes or no).
+        """
+        import polars as pl
+
+        types = dict.fromkeys(COLUMNS, pl.String) | {"group_size": pl.Int64}
+        return pl.DataFrame(codebook_rows(self), schema=types, orient="row")
 
     def _repr_html_(self) -> str:
         state = "partial, not publishable" if self.partial else "verified"

@@ -18,6 +18,8 @@ from overcoat.context import Stage
 from overcoat.data.io import Staging, output_layout, read_as, send, write
 from overcoat.data.io.databases.address import is_address
 from overcoat.data.io.names import is_gzip_name
+from overcoat.data.io.sheets import require_room
+from overcoat.data.io.workbook import require_openpyxl
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
@@ -57,6 +59,9 @@ class Sink:
         """Return how the release is laid out here, by default like the input."""
         raise TypeError(f"{type(self).__name__} has no layout")
 
+    def check_room(self, data: Transactions, layout: Layout) -> None:
+        """Raise, before the work, if a release of these data may not find room here."""
+
     def stage(
         self,
         staging: Staging,
@@ -90,6 +95,12 @@ class _Bytes(Sink):
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return the layout that the path, or `to`, asks for; else that of the input."""
         return output_layout(self.path, like, to)
+
+    def check_room(self, data: Transactions, layout: Layout) -> None:
+        """Raise if a sheet cannot hold as many rows as the original has pairs."""
+        if layout.workbook:
+            require_openpyxl(self.name)  # to read it back
+            require_room(int((data.counts * np.maximum(data.lengths, 1)).sum()), self.name)
 
     def stage(
         self,

@@ -37,6 +37,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
         ("loss", _loss(result)),
     ]
     lines += exact_counts(result.counts)
+    lines += [("identifiers", f"published as asked: {why}") for why in result.identifiers]
     if verdict.ok:
         k = verdict.largest_k
         lines.append(

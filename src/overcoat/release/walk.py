@@ -17,6 +17,7 @@ from overcoat.measures.loss import measure_loss
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.forecast import forecast
+from overcoat.release.naming import check_label_from, group_names
 from overcoat.release.result import Result
 from overcoat.verification import verify
 from overcoat.words import people
@@ -35,6 +36,8 @@ def find_release(
     partial: bool = False,
     context: Context,
     seconds: dict[str, float],
+    identifiers: tuple[str, ...] = (),
+    label_from: str | None = None,
 ) -> Result:
     """Find a mapping by a method, and make the release under it.
 
@@ -43,7 +46,10 @@ def find_release(
     data, policy : the policy is bound to the data
     partial : where the policy cannot be met within s, return what would have met it
     seconds : OUT, the time of each stage is added
+    identifiers : why items look like identifiers, where the owner insists on publishing them
+    label_from : utility or hierarchy, where groups have their names from
     """
+    check_label_from(policy, label_from)
     if problems := list(method.problems(policy)):
         raise PolicyError(map(Problem, problems))
     expected = forecast(data, policy, method)
@@ -60,8 +66,9 @@ def find_release(
             raise PolicyError(
                 f"the method {method.name} must return an Outcome of a Partition, not {outcome!r}"
             )
-        mapping = Mapping.over(data.vocabulary, outcome.partition)
-    result = make_release(data, policy, mapping, context, seconds, method, outcome)
+        names = group_names(policy, outcome.partition, label_from)
+        mapping = Mapping.over(data.vocabulary, outcome.partition, names)
+    result = make_release(data, policy, mapping, context, seconds, identifiers, method, outcome)
     if outcome.unmet:
         if partial:
             return result
@@ -76,6 +83,7 @@ def make_release(
     mapping: Mapping,
     context: Context,
     seconds: dict[str, float],
+    identifiers: tuple[str, ...] = (),
     method: Method | None = None,
     outcome: Outcome | None = None,
 ) -> Result:
@@ -98,6 +106,7 @@ def make_release(
         counts=counts,
         partial=not verdict.ok or bool(outcome is not None and outcome.unmet),
         seconds=seconds,
+        identifiers=identifiers,
         _outcome=outcome,
     )
     for note in result.notes:

@@ -64,6 +64,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": problem_lines(result.notes),
+        "identifiers": list(result.identifiers),
         "read_as": result.data.origin.read_as or None,
         **{f"{name}_sha256": result.digests.get(name) for name in _DIGESTS},
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
@@ -129,6 +130,7 @@ def error_to_json(error: OvercoatError) -> dict[str, Any]:
                 "needed_percent": error.needed_percent,
                 "would_be_suppressed": list(error.suppressed),
                 "unmet": [list(items) for items in error.unmet],
+                "proposals": list(error.proposals),
             }
         case VerificationError(verdict=Verdict() as verdict):
             problems = [Problem(violation.message) for violation in verdict.violations]

@@ -17,6 +17,7 @@ def summarize(
     *,
     released: str | None = None,
     mapping: str | None = None,
+    codebook: str | None = None,
     risk: Exposed | None = None,
 ) -> str:
     """Return what happened, in a few lines.
@@ -42,6 +43,8 @@ def summarize(
         lines.append(("released", released))
     if mapping is not None:
         lines.append(("mapping", f"{mapping} (shows which item went where; publish it or keep it)"))
+    if codebook is not None:
+        lines.append(("codebook", codebook))
     return "\n".join(f"{name:<11} {text}" for name, text in lines)
 
 

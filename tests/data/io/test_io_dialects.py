@@ -239,6 +239,10 @@ def test_items_that_look_glued_together_earn_a_note() -> None:
     )
     for text in (b"038;401\n" * 19, b"038 401\n" * 20, b"(a|b) c\n" * 20, b"a\tb\n" * 20):
         assert not glued_items(text, Layout("basket"))
+    assert glued_items(b"type 1 diabetes\tasthma\n" * 20, Layout("basket")) == [
+        "both tabs and blanks separate items, as in 'type 1 diabetes'; if only tabs do, say so: "
+        "--sep tab"
+    ]
     data = read(io.BytesIO(b"038;401;038\n" * 20 + b"038;1\n"))
     assert data.origin.notes[0].startswith("items have semicolons")
     assert not read(io.BytesIO(b"038;401\n" * 20), sep=" ").origin.notes

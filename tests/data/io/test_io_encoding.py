@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -138,7 +139,7 @@ BAD: list[tuple[bytes, dict[str, Any], str]] = [
     # mixed
     ("äöü\n".encode() + b"b\ncaf\xe9 d\n", {}, f"x.dat:3: {MIXED}"),
     # no text
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00\x00", {}, NO_TEXT),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00\x00", {}, "x.dat: is an old Excel file"),
     (b"SQLite format 3\x00\xff\x01\xfe", {}, "x.dat: is a database; name it sqlite:///x.dat"),
     (b"a\n", {"encoding": "klingon"}, "there is no encoding 'klingon'; usual ones are utf-8,"),
     (b"a\n", {"encoding": "rot13"}, "there is no encoding 'rot13'"),
@@ -163,6 +164,11 @@ def test_bad_texts(
     with pytest.raises(DataError) as caught:
         read("x.dat", **options)
     assert str(caught.value).startswith(message)
+
+
+def test_a_frame_has_no_encoding() -> None:
+    with pytest.raises(DataError, match="an encoding is for texts; this is a frame"):
+        read(pl.DataFrame({"items": [["a"]]}), encoding="utf-8")
 
 
 def test_windows_1252_that_turns_into_utf_8(monkeypatch: pytest.MonkeyPatch) -> None:

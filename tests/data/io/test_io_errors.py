@@ -39,7 +39,7 @@ BAD: list[Bad] = [
         "x.csv",
         b"PK\x03\x04rest",
         {},
-        ["x.csv: is an Excel workbook or a zip archive; save it as CSV"],
+        ["x.csv: not a sound workbook (File is not a zip file); save it again"],
     ),
     # quotes
     ("x.csv", b'a\nb,"c\nd\n', {}, [f"x.csv:2: {UNCLOSED}"]),

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 import overcoat as oc
+from overcoat.policy.sets import Sets
 from stores import EVERY, Duck, Postgres, Sqlite, Store
 
 Tables = Mapping[str, tuple[Sequence[str], Sequence[Sequence[Any]]]]
@@ -365,6 +366,7 @@ def test_no_ancestors(store: Store) -> None:
 
 
 def sets_of(utility: oc.Utility) -> dict[str | None, tuple[str, ...]]:
+    assert isinstance(utility.sets, Sets)
     return {one.name: one.items for one in utility.sets.entries}
 
 

@@ -9,6 +9,8 @@
     reader    which reader a source needs                  writer   which lines a layout needs
     reading   files -> transactions                        problems all that is wrong at once
     basket    one transaction a line                       long     one pair a line
+    workbook  a sheet in (ooxml: its archive, shown: cells as people see them)
+    sheets    a sheet out
     parquet   lists and pairs                              frames   pandas, polars, Arrow, SciPy
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
     tables    polars columns (parquet, frames, long)       lines    LF, CRLF and CR
@@ -26,11 +28,13 @@ from overcoat.data.io.names import output_layout
 from overcoat.data.io.packing import pack
 from overcoat.data.io.reader import read, read_as, read_source
 from overcoat.data.io.standard import send
+from overcoat.data.io.targets import check_outputs
 from overcoat.data.io.writer import write
 
 __all__ = [
     "Asked",
     "Staging",
+    "check_outputs",
     "open_atomic",
     "output_layout",
     "pack",

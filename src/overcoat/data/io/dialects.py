@@ -59,7 +59,7 @@ def in_words(
         words = [f"{n_files:,} {'Parquet ' if layout.parquet else ''}files"]
     if layout.format == "long" and (layout.columns or not layout.parquet):
         words += [f"{'wide' if layout.columns else 'long'} table, {count_of(n_columns, 'column')}"]
-        if not layout.parquet:
+        if not layout.parquet and not layout.workbook:
             words[-1] += f" separated by {separator_in_words(layout.sep)}"
         if layout.columns:
             words.append(f"{len(layout.columns)} of them items")
@@ -215,11 +215,20 @@ def glued_items(head: bytes, layout: Layout) -> list[str]:
     >>> glued_items(b"038;401\n" * 30, Layout("basket"))
     ["items have semicolons in them, such as '038;401'; if these separate items, say so: --sep ';'"]
     """
-    lines = [line for line in _lines(head).split("\n")[:-1] if line.strip()]
+    lines = [stripped for line in _lines(head).split("\n")[:-1] if (stripped := line.strip())]
+    if len(lines) < _ENOUGH:
+        return []
+    if layout.sep is None and 2 * sum("\t" in line for line in lines) > len(lines):
+        with_blanks = [part for line in lines for part in line.split("\t") if " " in part.strip()]
+        if with_blanks:
+            return [
+                f"both tabs and blanks separate items, as in {with_blanks[0].strip()!r}; if only "
+                "tabs do, say so: --sep tab"
+            ]
     for other in SEPARATORS[:3]:
-        if other == layout.sep or (other == "\t" and layout.sep is None) or len(lines) < _ENOUGH:
+        if other == layout.sep or (other == "\t" and layout.sep is None):
             continue
-        glued = [line for line in lines if other in line.strip()]
+        glued = [line for line in lines if other in line]
         if len(glued) * 2 > len(lines):
             dialect = Dialect(layout.sep, trim=True, mark="") if layout.sep else None
             fields = dialect.split(glued[0]) if dialect else glued[0].split()

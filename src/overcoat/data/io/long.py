@@ -105,39 +105,49 @@ class Table:
 
     def _add(self, block: bytes, pairs: Pairs, tell: Callable[[], None]) -> None:
         """Add a block record by record, noting what is wrong in which line."""
-        text = block.decode("utf-8", "surrogateescape")
-        sound = STRAYS.search(text) is None
+        odd = not self._dialect.mark
+        try:
+            text = block.decode("utf-8")
+        except UnicodeDecodeError:
+            text, odd = block.decode("utf-8", "surrogateescape"), True
         ids: list[str] = []
         items: list[list[str]] = [[] for _ in self._items]
-        given = [value for _, value in self._keys]
+        n_columns, of_id = self._n_columns, self._id
+        kept = list(zip(self._items, (column.append for column in items), strict=True))
+        if of_id is not None:
+            kept.append((of_id, ids.append))
         for line, fields in self._dialect.records(text, self._line, self._problems):
             if line % TOLD == 0:
                 tell()
-            if len(fields) != self._n_columns:
+            if len(fields) != n_columns:
                 if fields != [""]:  # a blank line says nothing, so nothing is lost with it
                     self._problems.add(
-                        *(f"{len(fields)} fields where the header has {self._n_columns}", line),
-                        many=f"lines have not the {self._n_columns} fields of the header",
+                        *(f"{len(fields)} fields where the header has {n_columns}", line),
+                        many=f"lines have not the {n_columns} fields of the header",
                         what=f"{len(fields)} fields",
                     )
                 continue
-            fields.extend(given)
-            needed = [fields[place] for place in self._items]
-            if self._id is not None:
-                if not fields[self._id]:
-                    self._problems.add("the id is empty", line, many="lines have an empty id")
-                    continue
-                ids.append(fields[self._id])
-                needed.append(fields[self._id])
-            if not sound and any(STRAYS.search(field) for field in needed):
-                note_stray(self._problems, line)
-                needed = [""] * len(needed)  # nothing will be built
-            if not self._dialect.mark and any(field.startswith('"') for field in needed):
-                note_quote(self._problems, line)
-            for column, field in zip(items, needed, strict=False):
-                column.append(field)
+            if self._keys:
+                fields.extend(value for _, value in self._keys)
+            if of_id is not None and not fields[of_id]:
+                self._problems.add("the id is empty", line, many="lines have an empty id")
+            elif not odd or self._is_even(fields, line):
+                for place, keep in kept:
+                    keep(fields[place])
         pairs.add(ids, *items)
         self._line += block.count(b"\n")
+
+    def _is_even(self, fields: list[str], line: int) -> bool:
+        """Say whether the fields that are needed are UTF-8, and quotes in them letters if any."""
+        places = self._items if self._id is None else [self._id, *self._items]
+        needed = [fields[place] for place in places]
+        if any(STRAYS.search(field) for field in needed):
+            note_stray(self._problems, line)
+            return False
+        if not self._dialect.mark and any(field.startswith('"') for field in needed):
+            note_quote(self._problems, line)
+            return False
+        return True
 
     def _add_fast(self, block: bytes, pairs: Pairs) -> bool:
         """Add a block through polars if every record is sound; say whether that was so."""

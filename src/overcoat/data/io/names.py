@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 STDIN = "standard input"
+WORKBOOK = ".xlsx"
 
 _PARQUET = {".parquet", ".pq"}
 _SEPARATORS: dict[str, str | None] = {".dat": None, ".txt": None, ".csv": ",", ".tsv": "\t"}
@@ -37,7 +38,7 @@ _FAMILIES = {".dat": ".dat", ".txt": ".dat", ".csv": ".csv", ".tsv": ".tsv"}
 
 
 # What else a name may promise, and would not keep.
-_OTHER = frozenset({".arrow", ".feather", ".html", ".json", ".ods", ".xls", ".xlsx", ".zip"})
+_OTHER = frozenset({".arrow", ".feather", ".html", ".json", ".ods", ".xls", ".xlsm", ".zip"})
 
 
 def is_gzip_name(name: str) -> bool:
@@ -161,7 +162,9 @@ def output_layout(
     parquet = suffix in _PARQUET
     text = suffix in _SEPARATORS
     if suffix in _OTHER:
-        raise DataError(f"cannot write {suffix}; name the file .csv, .dat or .parquet", name)
+        raise DataError(f"cannot write {suffix}; name the file .csv, .dat, .parquet or .xlsx", name)
+    if suffix == WORKBOOK or (before.workbook and not text and not parquet and to is None):
+        return _workbook_layout(before, to, suffix, name)
 
     kind: Format = before.format
     if suffix in {".dat", ".txt"} or (text and kind == "list"):
@@ -182,6 +185,7 @@ def output_layout(
         before,
         format=kind,
         parquet=parquet,
+        workbook=False,
         sep=None if parquet else sep or _output_sep(suffix, kind, before),
         header=before.header and kind == "basket",
         columns=(),
@@ -189,6 +193,16 @@ def output_layout(
         quote='"',
         bom=before.bom and name != "-",
         suffix=suffix or before.suffix,
+    )
+
+
+def _workbook_layout(before: Layout, to: str | None, suffix: str, name: str) -> Layout:
+    if check_format(to) not in (None, "long"):
+        raise DataError(f"a workbook holds a long table, not the format {to!r}", name)
+    if is_gzip_name(name):
+        raise DataError("a workbook is compressed already; leave .gz out of the name", name)
+    return Layout(
+        "long", workbook=True, id=before.id, item=before.item, suffix=suffix or before.suffix
     )
 
 

@@ -31,7 +31,7 @@ __all__ = ["ParquetTable", "read_parquet", "write_parquet"]
 
 _ROW_GROUP = 1 << 18  # rows written, and decoded, at once
 # Lists take more memory than pairs. With a million rows, to decode as few as these at once takes a
-# tenth longer and a third less memory in all, and to write them saves a quarter.
+# sixth longer and up to a third less memory in all, and to write them saves a quarter.
 _FEW = 1 << 16
 _LISTS = 1 << 14  # added at once: numbering their labels takes memory, too
 _PAUSE = 0.02  # seconds between two looks at what polars does

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import IO, Any, TypeGuard
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.codes import Shape, in_shape
 from overcoat.data.io.asked import Asked
 from overcoat.data.io.databases.known import is_database, refuse_database_file
 from overcoat.data.io.fhir import fhir_files, is_fhir, read_fhir
@@ -107,6 +108,11 @@ def read_source(
     source: Any, asked: Asked, *, keep_order: bool = False, stage: Stage = QUIET
 ) -> Transactions:
     """Read transactions as was asked; see `read`."""
+    data = _read_unshaped(source, asked, keep_order=keep_order, stage=stage)
+    return in_shape(data, Shape(asked.pad, asked.trim, asked.upper), stage=stage)
+
+
+def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage) -> Transactions:
     if isinstance(source, Transactions):
         return source
     if asked.omop:
@@ -124,6 +130,8 @@ def read_source(
         raise DataError("a sequence of items is for sparse matrices; here it is a column's name")
     if library is not None:
         refuse_for_files(asked, None)
+        if asked.encoding is not None:
+            raise DataError("an encoding is for texts; this is a frame")
         return read_frame(source, asked, keep_order=keep_order)
     if not _is_file(source):
         if isinstance(source, (bytes, bytearray)):

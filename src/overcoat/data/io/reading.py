@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 
 from overcoat.context import QUIET, Stage
@@ -24,6 +25,7 @@ from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.parquet import ParquetTable
 from overcoat.data.io.problems import Problems
 from overcoat.data.io.source import Source
+from overcoat.data.io.workbook import WorkbookTable, check_asked, in_workbook
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
 from overcoat.data.origin import Origin
@@ -71,6 +73,7 @@ class Reading:
         self._digests: dict[str, str] = {}
         self._encodings: dict[str, None] = {}
         self._notes: dict[str, None] = {}
+        self._sheets: dict[str, None] = {}
         self._marked = False
 
     def add(
@@ -95,6 +98,14 @@ class Reading:
                 stored = ParquetTable(path, layout, problems, keys, guess=guess)
                 pairs = self._settle(stored.layout, stored.columns, source.name, stored.ids)
                 stored.read(self._builder, pairs, source.tell)
+        elif layout.workbook:
+            with source.on_disk() as path:
+                check_asked(path, layout, self.asked, source.name)
+                book = WorkbookTable(path, layout, problems, self.asked.sheet, source.tell)
+                with closing(book):
+                    book.read(self._settle(book.layout, book.columns, source.name))
+            self._sheets[book.words] = None
+            self._notes.update(dict.fromkeys(book.notes))
         elif layout.format == "long":
             table = Table(source.stream, layout, problems, keys)
             pairs = self._settle(table.layout, table.columns, source.name)
@@ -115,7 +126,8 @@ class Reading:
         layout = self._given
         if layout is None:
             layout = input_layout(source.suffix, asked, parquet=source.parquet)
-        if layout.parquet:
+            layout = in_workbook(layout, source, asked)
+        if layout.parquet or layout.workbook:
             return layout
         if self._given is None:
             head = source.first_lines()
@@ -168,6 +180,7 @@ class Reading:
         if layout.format == "long":
             self._pairs.finish(stage)
         words = in_words(layout, self._n_columns, self._encodings, len(self._digests))
+        words = ", ".join([*self._sheets, *filter(None, [words])])
         if self._marked or {*self._encodings} - {"", "UTF-8"}:
             layout = replace(layout, bom=True)
         digest, *others = self._digests.values()

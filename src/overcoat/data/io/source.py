@@ -29,6 +29,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 # A Parquet file starts with PAR1; the byte after it opens the first Thrift structure and is
 # always 0x15. With it, a basket that happens to start with an item "PAR1" stays a basket.
 PARQUET_MAGIC = b"PAR1\x15"
+# A workbook is a zip archive; an old or a locked one is a compound file.
+WORKBOOK_MAGICS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 
 _BUFFER = 1 << 18
 _HEAD, _LONGEST_HEAD = 1 << 15, 1 << 22  # bytes looked at to find a line break
@@ -90,6 +92,7 @@ class Source:
     suffix : of the name, ``.gz`` left out; None for standard input and streams
     size : of the file; 0 for standard input and streams
     parquet : whether it is Parquet, by its name or its first bytes
+    workbook : whether it is a workbook, or another zip archive or Office file, by its first bytes
     stream : the decompressed bytes; of a text in UTF-8, whatever its encoding is
     """
 
@@ -114,11 +117,10 @@ class Source:
             self._path = None
             content = _Ahead(gzip.GzipFile(fileobj=io.BufferedReader(self._raw, _BUFFER)))
         magic = content.look(len(PARQUET_MAGIC))
-        if magic.startswith(b"PK\x03\x04"):
-            raise DataError("is an Excel workbook or a zip archive; save it as CSV", name)
+        self.workbook = magic.startswith(WORKBOOK_MAGICS)
         self.parquet = magic == PARQUET_MAGIC or is_parquet_name(name)
         self._text: Recoded | None = None
-        if not self.parquet:
+        if not self.parquet and not self.workbook:
             self._text = Recoded(content, content.look(HEAD), name, encoding)
             content = _Ahead(self._text)
         self._content = content

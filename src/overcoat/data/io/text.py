@@ -27,6 +27,8 @@ def read_text(
         raise error([Problem(f"a file is named by its path, not by {path!r}")])
     try:
         with open_source(path) as source:
+            if source.workbook:
+                raise DataError("is a workbook or an archive; save it as CSV (UTF-8)", source.name)
             source.settle_line_ends(quote='"' if quotes else "")
             raw = source.stream.read()
         problems = Problems(os.fspath(path))

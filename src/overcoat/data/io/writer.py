@@ -20,6 +20,7 @@ from overcoat.data.io.long import long_blocks
 from overcoat.data.io.names import check_sep, is_gzip_name
 from overcoat.data.io.packing import packed
 from overcoat.data.io.parquet import write_parquet
+from overcoat.data.io.sheets import write_workbook
 from overcoat.data.io.source import PARQUET_MAGIC
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
@@ -75,8 +76,9 @@ def write(
     path = None if hasattr(target, "write") else Path(target)
     if gzip is None:
         gzip = path is not None and is_gzip_name(path.name)
-    if gzip and layout.parquet:
-        raise DataError("Parquet is compressed already; write it without gzip")
+    if gzip and (layout.parquet or layout.workbook):
+        what = "Parquet" if layout.parquet else "a workbook"
+        raise DataError(f"{what} is compressed already; write it without gzip")
     if not layout.parquet and layout.format == "list":
         raise DataError("lists need Parquet")
 
@@ -89,6 +91,9 @@ def write(
             parts = tell.count(row_parts(transactions, order))
             if layout.parquet:
                 write_parquet(transactions, parts, stream, layout, tell)
+                return
+            if layout.workbook:
+                write_workbook(transactions, parts, stream, layout, tell)
                 return
             if gzip:
                 stream = stack.enter_context(packed(stream))  # type: ignore[assignment]

@@ -12,9 +12,11 @@ from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
 from typing import Any, TypeVar
 
-__all__ = ["Fetching"]
+__all__ = ["THREAD", "Fetching"]
 
 T = TypeVar("T")
+
+THREAD = "overcoat-fetching"  # the name by which it is known that a driver is still at it
 
 _PAUSE = 0.05  # seconds between two looks
 # Seconds a driver gets to end what it was told to end, and one that cannot be told.
@@ -67,7 +69,8 @@ class Fetching:
         stop, is_over = Event(), False
         self._stop = stop
         # A driver that cannot be interrupted must not keep the process from ending.
-        thread = Thread(target=self._work, args=(ask, answers, stop), daemon=True)
+        asked = (ask, answers, stop)
+        thread = Thread(target=self._work, name=THREAD, args=asked, daemon=True)
         self._is_busy = True
         try:
             thread.start()

@@ -1,0 +1,103 @@
+"""Proposals as policy files, and as a table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overcoat.advice.suggest import Proposal
+from overcoat.data.io import Staging
+from overcoat.policy.config import FILES, KEYS
+from overcoat.policy.hierarchy import is_no_file
+from overcoat.policy.policy import Policy
+from overcoat.policy.privacy import Itemsets
+from overcoat.policy.sets import Sets
+
+__all__ = ["proposal_lines", "write_proposals"]
+
+
+def proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
+    """Return the proposals side by side: what each changes, and what it costs."""
+    if not proposals:
+        return ["no policy near this one was found that is met"]
+    head = ["", "exact counts", "suppressed", "NCP", "error of pairs"]
+    rows = [
+        [
+            one.name,
+            f"{one.n_exact} of {len(one.result.counts)}" if one.result.counts else "no sets",
+            f"{one.result.verdict.suppressed_percent:.3g} %",
+            f"{one.ncp:.3f}",
+            "" if one.errors is None else f"{one.errors.pairs:.3g}",
+        ]
+        for one in proposals
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (head, *rows)
+    ]
+    return [*lines, *(f"{one.name}: {one.change}" for one in proposals)]
+
+
+def write_proposals(
+    folder: str | Path, proposals: Sequence[Proposal], policy: Policy, settings: Mapping[str, Any]
+) -> list[Path]:
+    """Write each proposal as a policy file, with the sets it needs beside it; all or nothing.
+
+    Parameters
+    ----------
+    folder : made if it is not there
+    policy, settings : what was asked for, and the keys of `policy.toml` that said it
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    files: dict[str, str] = {}
+    for one in proposals:
+        values = dict(settings) | one.settings
+        lines = [f"# {one.change}", f"# tried and met: {_cost(one)}"]
+        for key in KEYS:
+            value = values.get(key)
+            if value is None or value is False or value == ():
+                continue
+            if key == "privacy" and isinstance(value, tuple) and len(value) == 1:
+                (value,) = value
+            if key in FILES and isinstance(value, (str, Path)):
+                written = value if is_no_file(str(value)) else os.path.relpath(value, folder)
+            elif key in ("privacy", "utility", "linkable", "private", "penalties"):
+                written = f"{one.name}-{key}.json"
+                files[written] = json.dumps(
+                    _plain(key, value, policy), ensure_ascii=False, indent=1
+                )
+            else:
+                written = value
+            lines.append(f"{key} = {json.dumps(written, ensure_ascii=False)}")
+        files[f"{one.name}.toml"] = "\n".join(lines)
+    with Staging() as staging:
+        for name, text in files.items():
+            staging.stage(folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+        staging.commit()
+    return [folder / name for name in files]
+
+
+def _cost(one: Proposal) -> str:
+    counts = (
+        f"{one.n_exact} of {len(one.result.counts)} counts exact, " if one.result.counts else ""
+    )
+    gone = one.result.verdict.suppressed_percent
+    return f"{counts}{gone:.3g} % of the items suppressed, NCP {one.ncp:.3f}"
+
+
+def _plain(key: str, value: Any, policy: Policy) -> Any:
+    """Return sets, or what else a file may hold, as a JSON file has them."""
+    if key == "privacy":  # of several files, or written in the policy itself
+        families = [one for one in policy.privacy if isinstance(one, Itemsets)]
+        return [list(entry.items) for one in families for entry in one.sets.entries]
+    if isinstance(value, Sets):
+        named = all(entry.name is not None for entry in value.entries)
+        if named and value.entries:
+            return {entry.name: list(entry.items) for entry in value.entries}
+        return [list(entry.items) for entry in value.entries]
+    return value

@@ -1,0 +1,26 @@
+"""Whether outputs can be written, found out before the work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from overcoat.data.io.atomic import Staging
+from overcoat.data.io.databases.address import is_address, shown
+from overcoat.data.io.files import reads
+from overcoat.errors import DataError
+
+__all__ = ["check_outputs"]
+
+
+def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
+    """Find out before the work, not after it, that an output cannot be written."""
+    given = [path for path in inputs if path is not None]
+    with Staging() as staging:  # leaves nothing behind
+        for output in outputs:
+            if output is None or output == "-":
+                continue
+            if is_address(output):
+                raise DataError("only released data go to a table; name a file", shown(output))
+            if any(reads(path, output) for path in given):
+                raise DataError("is an input; name another file for the output", output)
+            staging.stage(output)

@@ -1,0 +1,84 @@
+"""The codebook: what became of each item, as a table for people."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from overcoat.data.io.delimited import Dialect
+from overcoat.data.io.names import WORKBOOK, is_gzip_name, plain_suffix
+from overcoat.data.io.packing import pack
+from overcoat.data.io.sheets import write_sheet
+from overcoat.errors import DataError
+
+if TYPE_CHECKING:
+    from overcoat.release.result import Result
+
+__all__ = ["COLUMNS", "check_codebook", "codebook_bytes", "codebook_rows"]
+
+COLUMNS = ("item", "description", "label", "group_size", "set", "exact")
+Row = tuple[str, str | None, str | None, int | None, str | None, str | None]
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+def check_codebook(path: str | os.PathLike[str] | None) -> None:
+    """Raise unless a codebook can be written under this name."""
+    if path is None:
+        return
+    name = os.fspath(path)
+    suffix = plain_suffix(name)
+    if suffix not in _SEPARATORS and suffix != WORKBOOK:
+        raise DataError("a codebook is a table; name the file .csv, .tsv or .xlsx", name)
+    if suffix == WORKBOOK and is_gzip_name(name):
+        raise DataError("a workbook is compressed already; leave .gz out of the name", name)
+
+
+def codebook_rows(result: Result) -> list[Row]:
+    """Return a row for each item of the domain, in item order.
+
+    Its description where the source has one; its label and how many items have it, None where it is
+    suppressed; the named utility set it belongs to, and whether the count of that set is exact.
+    """
+    names = result.data.origin.names
+    blocks = result.policy.utility.named
+    exact = {count.name: "yes" if count.exact else "no" for count in result.counts}
+    block_of = {
+        result.data.vocabulary[code]: block.name for block in blocks for code in block.codes
+    }
+    sizes = {label: len(items) for label, items in result.mapping.groups.items()}
+    rows: list[Row] = []
+    for item, label in result.mapping.items():
+        block = block_of.get(item)
+        rows.append(
+            (
+                item,
+                names.get(item),
+                label,
+                None if label is None else sizes[label],
+                block,
+                None if block is None else exact.get(block),
+            )
+        )
+    return rows
+
+
+def codebook_bytes(
+    path: str | os.PathLike[str], rows: Sequence[Row], *, bom: bool = False
+) -> bytes:
+    """Return the content of a codebook file; with `bom`, of a text that Excel takes for UTF-8."""
+    check_codebook(path)
+    suffix = plain_suffix(os.fspath(path))
+    if suffix == WORKBOOK:
+        stream = io.BytesIO()
+        write_sheet(stream, COLUMNS, rows)
+        return stream.getvalue()
+    quote = Dialect(_SEPARATORS[suffix], trim=False).quote
+    lines = [
+        _SEPARATORS[suffix].join("" if value is None else quote(str(value)) for value in row)
+        for row in [COLUMNS, *rows]
+    ]
+    text = "\n".join(lines) + "\n"
+    return pack(path, text.encode("utf-8-sig" if bom else "utf-8"))

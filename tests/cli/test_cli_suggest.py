@@ -1,0 +1,63 @@
+"""`anonymize --suggest`: policies that are met, and can be run from their files."""
+
+from __future__ import annotations
+
+import pytest
+
+from cli.command import Desk, words
+
+
+@pytest.fixture
+def clashing(desk: Desk) -> Desk:
+    rows = ["a c", "a d", "a", "a", "a", "c", "c", "c", "d", "d", "d b", "b"]
+    desk.write(
+        {
+            "d.dat": "\n".join(rows) + "\n",
+            "u.txt": "x: a\ny: c\n",
+            "h.csv": "a;*\nb;*\nc;*\nd;*\n",
+        }
+    )
+    return desk
+
+
+def test_the_command_writes_policies_that_are_met(clashing: Desk) -> None:
+    done = clashing.run(
+        *words("anonymize d.dat -k 2 --km 2 --utility u.txt --hierarchy h.csv -s 0 -o o.dat"),
+        *words("--suggest near --json"),
+    )
+    assert done.status == 3
+    proposals = done.json["proposals"]
+    assert "near/sets.toml" in proposals
+    assert "'x' and 'y': 1 person" in done.json["error"]["message"]
+    assert "o.dat" not in clashing.files()
+    for file in proposals:
+        again = clashing.run(*words(f"anonymize d.dat --policy {file} -o o.dat --json"))
+        assert again.status == 0, again.err
+        assert again.json["verified"]
+
+
+def test_without_a_folder_the_way_is_told(clashing: Desk) -> None:
+    done = clashing.run(*words("anonymize d.dat -k 2 --km 2 --utility u.txt -s 0 -o o.dat"))
+    assert done.status == 3
+    assert "2 of 2 utility sets clash with others" in done.err
+    assert "--suggest DIR tries policies near this one" in done.err
+
+
+def test_itemsets_and_odd_names_survive_the_files(clashing: Desk) -> None:
+    clashing.write(
+        {
+            "u.json": '{"x: \\"odd\\", name": ["a"], "y": ["c"]}',
+            "p.txt": "a c\nb d\n",
+            "q.txt": "a d\n",
+            "l.txt": "a c d\n",
+        }
+    )
+    done = clashing.run(
+        *words("anonymize d.dat -k 2 --privacy p.txt --privacy q.txt --km 1 --linkable l.txt"),
+        *words("--utility u.json -s 0 -o o.dat --suggest near --json"),
+    )
+    assert done.status == 3, done.err
+    assert done.json["proposals"]
+    for file in done.json["proposals"]:
+        again = clashing.run(*words(f"anonymize d.dat --policy {file} -o o.dat --json"))
+        assert again.status == 0, (file, again.err)
