@@ -34,6 +34,7 @@ from overcoat.exposure.risk import Attack, Risk
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.config import read_settings, state_policy
+from overcoat.policy.omop import settle_omop
 from overcoat.policy.pgen import write_pgen
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import BoundAllItemsets
@@ -78,11 +79,6 @@ class Input:
     source: str = field(repr=False)  # an address may hold a password
     asked: Asked = field(default_factory=Asked)
 
-    @property
-    def name(self) -> str:
-        """What the source is called, without a password."""
-        return shown(self.source)
-
     def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
         """Read the transactions."""
         return read_source(self.source, self.asked, keep_order=keep_order, stage=stage)
@@ -109,6 +105,7 @@ class Statement:
         *,
         sep: str | None = "",
         privacy: bool = True,
+        data: Input | None = None,
     ) -> Statement:
         """Join a policy file and settings; the settings win.
 
@@ -118,6 +115,7 @@ class Statement:
         file : the policy file
         sep : how set files split items; "" as in the data
         privacy : whether the policy has to protect something; measures do without
+        data : what it is about, of which a hierarchy and utility sets may come
         """
         stated = {} if file is None else read_settings(file)
         either = {"utility": "utility_level", "utility_level": "utility"}
@@ -127,9 +125,10 @@ class Statement:
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
         method = stated.pop("algorithm", None)
+        stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy, method, said)
+        return cls(policy.with_problems(problems), method, said)
 
     def bind_method(self) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy."""
@@ -488,7 +487,7 @@ def compare(
                 folder.rmdir()
         raise
     context.start("write")
-    title = f"Comparison on {Path(data.name).name}"
+    title = f"Comparison on {Path(shown(data.source)).name}"
     written = found.write(folder, title=title, report=lambda files: report(found, files))
     notes = [note for run in found.runs for note in run.policy.notes]
     notes += [note for workload in own.values() for note in workload.notes]

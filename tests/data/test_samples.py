@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from overcoat.data import generate, samples
+from overcoat.data import generate
+from overcoat.data.diagnoses import diagnoses
 from overcoat.data.samples import (
     Sample,
     baskets,
@@ -123,12 +124,12 @@ def test_codes_are_real() -> None:
     with gzip.open(CODE_LIST, "rb") as raw:
         table = csv.DictReader(io.TextIOWrapper(raw, encoding="utf-8"))
         official = {line["code"]: line["description"] for line in table}
-    for diagnosis in samples._diagnoses():
+    for diagnosis in diagnoses():
         assert official.get(diagnosis.code.replace(".", "")) == diagnosis.description
 
 
 def test_codes_are_written_with_their_dot() -> None:
-    for diagnosis in samples._diagnoses():
+    for diagnosis in diagnoses():
         category, _, detail = diagnosis.code.partition(".")
         assert len(category) == (4 if category.startswith("E") else 3)
         assert len(detail) in (0, 1, 2)
@@ -136,7 +137,7 @@ def test_codes_are_written_with_their_dot() -> None:
 
 
 def test_table_is_consistent() -> None:
-    table = samples._diagnoses()
+    table = diagnoses()
     assert 300 <= len(table) <= 520
     assert len({d.code for d in table}) == len(table)
     assert len({(d.disorder, d.study) for d in table}) == len({d.disorder for d in table})
@@ -148,11 +149,11 @@ def test_table_is_consistent() -> None:
 
 
 def test_profiles_name_disorders_of_the_table() -> None:
-    disorders = {d.disorder for d in samples._diagnoses()}
+    disorders = {d.disorder for d in diagnoses()}
     listed = {name for profile in generate.PROFILES.values() for name in profile.chances}
     assert listed <= disorders
     assert {generate.FALLBACK, *generate.NOT_ANYONE} <= disorders
-    assert {d.disorder for d in samples._diagnoses() if d.study == "yes"} <= listed
+    assert {d.disorder for d in diagnoses() if d.study == "yes"} <= listed
     assert sum(p.share for p in generate.PROFILES.values()) == pytest.approx(1)
     assert sum(share for share, _ in generate.BURDENS) == pytest.approx(1)
 

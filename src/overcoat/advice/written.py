@@ -11,7 +11,7 @@ from typing import Any
 from overcoat.advice.suggest import Proposal
 from overcoat.data.io import Staging
 from overcoat.policy.config import FILES, KEYS
-from overcoat.policy.hierarchy import is_balanced
+from overcoat.policy.hierarchy import is_no_file
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import Itemsets
 from overcoat.policy.sets import Sets
@@ -65,7 +65,7 @@ def write_proposals(
             if key == "privacy" and isinstance(value, tuple) and len(value) == 1:
                 (value,) = value
             if key in FILES and isinstance(value, (str, Path)):
-                written = value if is_balanced(str(value)) else os.path.relpath(value, folder)
+                written = value if is_no_file(str(value)) else os.path.relpath(value, folder)
             elif key in ("privacy", "utility", "linkable", "private", "penalties"):
                 written = f"{one.name}-{key}.json"
                 files[written] = json.dumps(

@@ -64,11 +64,15 @@ _data_options = _together(
         click.option("--header", is_flag=True, help="The basket file starts with a header line."),
         click.option("--sheet", metavar="NAME", help="Workbook: its sheet, by name or number."),
         click.option("--query", metavar="SQL", help="Database: the statement whose rows to read."),
-        click.option("--omop", is_flag=True, help="DATA is an OMOP common data model."),
+        click.option(
+            "--omop",
+            is_flag=True,
+            help="DATA is an OMOP common data model: a database (URL#SCHEMA) or a folder.",
+        ),
         click.option(
             "--domain",
             metavar="NAME",
-            help="With --omop: condition, drug or procedure. Default: condition.",
+            help="OMOP and FHIR: condition, drug or procedure, or several. Default: condition.",
         ),
         click.option("--system", metavar="URI", help="FHIR: the system whose codes to take."),
         click.option(
@@ -118,7 +122,8 @@ _COSTS = {
         "--utility",
         type=FILE,
         metavar="FILE",
-        help="Sets of items that may be merged with each other. Default: one set of all.",
+        help="Sets of items that may be merged with each other. Default: one set of all. "
+        "'omop:ID,ID' takes what is below these concepts of an OMOP model.",
     ),
     "--utility-level": click.option(
         "--utility-level",
@@ -131,7 +136,7 @@ _COSTS = {
         type=FILE,
         metavar="FILE",
         help="Weights: leaf;parent;…;root on each line. 'balanced:5' builds one with "
-        "fan-out 5 over the items in order.",
+        "fan-out 5 over the items in order, 'omop' takes that of an OMOP model.",
     ),
     "--distances": click.option(
         "--distances",
@@ -398,7 +403,7 @@ def state(
     from overcoat.application import Statement
 
     settings["privacy"] = settings.get("privacy") or None
-    return Statement.of(settings, policy, sep=data.set_sep, privacy=not cost_only)
+    return Statement.of(settings, policy, sep=data.set_sep, privacy=not cost_only, data=data)
 
 
 def _separator(sep: str | None) -> str | None:

@@ -7,7 +7,6 @@ data are involved. What a seed means is told in `overcoat.data.generate`.
 
 from __future__ import annotations
 
-import csv
 import difflib
 import gzip
 import io
@@ -15,16 +14,16 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TextIO
+from typing import Any, Literal, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.checks import check_count
+from overcoat.data.clinical import fhir_lines, omop_tables, write_lines, write_tables
+from overcoat.data.diagnoses import diagnoses
 from overcoat.data.generate import basket_chunks, patient_chunks
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError, PolicyError
@@ -38,6 +37,8 @@ __all__ = [
     "names",
     "paper",
     "write_baskets",
+    "write_fhir",
+    "write_omop",
 ]
 
 Row = tuple[str, ...]
@@ -251,7 +252,7 @@ def hospital(n: int = 3000, seed: int = 1) -> Sample:
     """
     n = check_count("n", n, 0)
     seed = check_count("seed", seed, 0)
-    table = _diagnoses()
+    table = diagnoses()
     labels = sorted(diagnosis.code for diagnosis in table)
     rank = {label: code for code, label in enumerate(labels)}
     disorders: dict[str, list[int]] = {}
@@ -287,28 +288,50 @@ def hospital(n: int = 3000, seed: int = 1) -> Sample:
 _SAMPLES: dict[str, Callable[[], Sample]] = {"paper": paper, "hospital": hospital}
 
 
-class _Diagnosis(NamedTuple):
-    """A line of ``icd9.tsv``."""
+def write_omop(
+    folder: str | Path, n: int = 3000, seed: int = 1, *, parquet: bool = False
+) -> dict[str, Path]:
+    """Write the patients of `hospital` as an OMOP common data model, a file for each table.
 
-    code: str
-    description: str
-    disorder: str
-    study: str
-    section: str
-    chapter: str
+    Read it with ``read(folder, omop=True)``. Some records have no concept, and some people no
+    record. The vocabulary is made of the codes of the sample. As CSV, or as `parquet`.
 
-    def path(self) -> Row:
-        """Return the path to the root; a code that is its own category stands for it."""
-        category = self.code.partition(".")[0]
-        return tuple(dict.fromkeys((self.code, category, self.section, self.chapter, "*")))
+    >>> import tempfile
+    >>> from overcoat.data.io import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = write_omop(folder, 100)
+    ...     data = read(folder, omop=True)
+    >>> sorted(files), data.n_transactions
+    (['concept', 'concept_ancestor', 'condition_occurrence', 'drug_exposure', 'person'], 101)
+    """
+    rows = hospital(n, seed).rows
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tables = omop_tables(rows, diagnoses())
+        return write_tables(tables, Path(folder), parquet=parquet)
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
 
 
-@cache
-def _diagnoses() -> tuple[_Diagnosis, ...]:
-    text = resources.files("overcoat.data").joinpath("icd9.tsv").read_text(encoding="utf-8")
-    lines = (line for line in text.splitlines() if not line.startswith("#"))
-    table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-    return tuple(_Diagnosis(**line) for line in table)
+def write_fhir(folder: str | Path, n: int = 3000, seed: int = 1) -> Path:
+    """Write the diagnoses of `hospital` as FHIR conditions, in bulk: a resource a line.
+
+    Some were entered in error, some have no code, some have a second one of another system.
+
+    >>> import tempfile
+    >>> from overcoat.data.io import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write_fhir(folder, 100)
+    ...     data = read(file)
+    >>> file.name, data.n_transactions, data.origin.names["401.9"]
+    ('Condition.ndjson', 100, 'Unspecified essential hypertension')
+    """
+    rows = hospital(n, seed).rows
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        return write_lines(fhir_lines(rows, diagnoses()), Path(folder) / "Condition.ndjson")
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
 
 
 # ---- baskets -----------------------------------------------------------------------------------

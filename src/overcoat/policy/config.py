@@ -15,7 +15,7 @@ from typing import Any
 from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.policy.binding import Lint
-from overcoat.policy.hierarchy import AnyHierarchy, is_balanced, take_hierarchy
+from overcoat.policy.hierarchy import AnyHierarchy, is_no_file, take_hierarchy
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.policy.sets import Sets
@@ -37,7 +37,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "utility": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
     "utility_level": ((int, str), "a number from the root, or a name"),
     "rest": ((str,), "together or intact"),
-    "hierarchy": ((str,), "a file name, or balanced:FANOUT"),
+    "hierarchy": ((str,), "a file name, balanced:FANOUT or omop"),
     "distances": ((str,), "a file name"),
     "penalties": ((str, dict), "a file name or a table of numbers"),
     "algorithm": ((str,), "a name"),
@@ -80,7 +80,7 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         if key in settings:
             problems.append(Problem(f"{written} was given before: {key}", file, line_number))
         settings[key] = value
-        if key in FILES and isinstance(value, str) and not is_balanced(value):
+        if key in FILES and isinstance(value, str) and not is_no_file(value):
             settings[key] = str(Path(path).parent / value)
         elif isinstance(value, (list, dict)) and key in ("privacy", "utility", *ITEMS):
             if not value:
@@ -174,7 +174,7 @@ def state_policy(
     flat = [x for one in named for x in (one if isinstance(one, tuple) else (one,))]
     return Policy(
         files=(
-            *(str(x) for x in flat if isinstance(x, (str, Path)) and not is_balanced(str(x))),
+            *(str(x) for x in flat if isinstance(x, (str, Path)) and not is_no_file(str(x))),
             *files,
         ),
         privacy=tuple(family for family in families if family is not None),

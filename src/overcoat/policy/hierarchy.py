@@ -19,12 +19,14 @@ from overcoat.data.vocabulary import Vocabulary, item_order
 from overcoat.errors import DataError, PolicyError, Problem
 
 __all__ = [
+    "OMOP",
     "AnyHierarchy",
     "Balanced",
     "Hierarchy",
     "Tree",
     "hierarchy_from_json",
     "is_balanced",
+    "is_no_file",
     "take_hierarchy",
 ]
 
@@ -110,6 +112,22 @@ class Hierarchy:
                 path.append(f"{level}.{number}")
             ancestors[leaf] = (*path, "*")
         return cls(ancestors)
+
+    @classmethod
+    def omop(cls, source: Any, domain: str | None = None) -> Hierarchy:
+        """Build from ``concept_ancestor`` of an OMOP model, over the concepts that anybody has.
+
+        Of several parents of a concept, the one with the smallest concept id is taken: see
+        docs/sources.md.
+
+        Parameters
+        ----------
+        source : a database (its schema after a ``#``), a connection, or a folder of tables
+        domain : condition (the default), drug, procedure, or several with commas between them
+        """
+        from overcoat.data.io.omop.concepts import concept_paths
+
+        return cls.of(concept_paths(source, domain))
 
     @classmethod
     def _checked(cls, rows: Iterable[tuple[int, tuple[str, ...]]], file: str | None) -> Hierarchy:
@@ -244,6 +262,7 @@ class Balanced:
 
 
 AnyHierarchy = Hierarchy | Balanced
+OMOP = "omop"  # instead of a file: the hierarchy of the model that is read
 _BALANCED = re.compile(r"balanced(?::(\d+))?")
 
 
@@ -256,10 +275,21 @@ def is_balanced(text: str) -> bool:
     return _BALANCED.fullmatch(text) is not None
 
 
+def is_no_file(text: str) -> bool:
+    """Say whether a setting that may name a file asks for something else.
+
+    >>> is_no_file("balanced:5"), is_no_file("omop"), is_no_file("omop:201826")
+    (True, True, True)
+    """
+    return is_balanced(text) or text == OMOP or text.startswith(f"{OMOP}:")
+
+
 def take_hierarchy(given: Any) -> AnyHierarchy | None:
     """Take a hierarchy, a file of one, ``balanced:FANOUT``, paths, or nothing."""
     if given is None or isinstance(given, (Hierarchy, Balanced)):
         return given
+    if given == OMOP:
+        raise PolicyError("a hierarchy omop needs an OMOP model as data: --omop, Hierarchy.omop")
     if isinstance(given, (str, Path)):
         found = _BALANCED.fullmatch(str(given))
         return Balanced(int(found[1] or 5)) if found else Hierarchy.read(given)

@@ -28,7 +28,7 @@ from overcoat.policy.hierarchy import (
     AnyHierarchy,
     Tree,
     hierarchy_from_json,
-    is_balanced,
+    is_no_file,
     take_hierarchy,
 )
 from overcoat.policy.lost import lint_codes
@@ -173,7 +173,7 @@ class Policy:
             "known": frozenset(known),
             "ignore_unknown": ignore_unknown,
             "problems": tuple(problems),
-            "files": (*files, *(name for name in named if not is_balanced(name))),
+            "files": (*files, *(name for name in named if not is_no_file(name))),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

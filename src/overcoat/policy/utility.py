@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -91,6 +92,30 @@ class Utility:
         sep : what splits items or columns; None is white space; "" takes that of the data
         """
         return cls(Sets.read(path, sep=sep), rest=rest)
+
+    @classmethod
+    def omop(
+        cls,
+        source: Any,
+        ancestors: Iterable[int],
+        *,
+        domain: str | None = None,
+        rest: Rest = "together",
+        ignore_unknown: bool = False,
+    ) -> Utility:
+        """Take what lies below some concepts of an OMOP model, a set each, called like the concept.
+
+        Parameters
+        ----------
+        source, domain : see `Hierarchy.omop`
+        ancestors : concept ids; nothing may lie below two of them
+        rest : see above
+        ignore_unknown : leave out ancestors below which nobody has anything
+        """
+        from overcoat.data.io.omop.concepts import concept_sets
+
+        sets = concept_sets(source, list(ancestors), domain, ignore_unknown=ignore_unknown)
+        return cls(sets, rest=rest)
 
     @classmethod
     def level(

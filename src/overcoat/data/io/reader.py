@@ -10,8 +10,11 @@ from overcoat.context import QUIET, Stage
 from overcoat.data.codes import Shape, in_shape
 from overcoat.data.io.asked import Asked
 from overcoat.data.io.databases.known import is_database, refuse_database_file
+from overcoat.data.io.fhir import fhir_files, is_fhir, read_fhir
 from overcoat.data.io.files import Parts, find_parts
+from overcoat.data.io.fitting import refuse_for_files
 from overcoat.data.io.frames import home, read_frame, read_sparse
+from overcoat.data.io.names import plain_suffix
 from overcoat.data.io.reading import MEMORY, Reading
 from overcoat.data.io.source import open_source
 from overcoat.data.layout import Layout
@@ -112,6 +115,10 @@ def read_source(
 def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage) -> Transactions:
     if isinstance(source, Transactions):
         return source
+    if asked.omop:
+        from overcoat.data.io.omop.reading import read_omop
+
+        return read_omop(source, asked, keep_order=keep_order, stage=stage)
     if is_database(source):
         from overcoat.data.io.databases.reading import read_database
 
@@ -122,6 +129,7 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
     if asked.items is not None and not isinstance(asked.items, str):
         raise DataError("a sequence of items is for sparse matrices; here it is a column's name")
     if library is not None:
+        refuse_for_files(asked, None)
         if asked.encoding is not None:
             raise DataError("an encoding is for texts; this is a frame")
         return read_frame(source, asked, keep_order=keep_order)
@@ -130,13 +138,24 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
             raise DataError(f"cannot read transactions from {type(source).__name__}")
         return Transactions.of(source, keep_order=keep_order)
 
+    if resources := fhir_files(source):
+        return read_fhir(resources, asked, name=str(source), keep_order=keep_order, stage=stage)
     reading = Reading(asked, keep_order=keep_order)
     if isinstance(source, (str, os.PathLike)) and source != "-":
         parts = find_parts(source)
         if parts is not None:
+            paths = [part.path for part in parts.files]
+            if is_fhir(plain_suffix(paths[0].name), b""):
+                name = os.fspath(source)
+                return read_fhir(paths, asked, name=name, keep_order=keep_order, stage=stage)
+            refuse_for_files(asked, os.fspath(source))
             return _read_parts(parts, os.fspath(source), reading, stage)
     with open_source(source, stage, asked.encoding) as opened:
-        refuse_database_file(opened.head(16), asked, opened.name)
+        name = opened.name
+        refuse_database_file(opened.head(16), name)
+        if is_fhir(opened.suffix, opened.head(1 << 12)):
+            return read_fhir([opened], asked, name=name, keep_order=keep_order, stage=stage)
+        refuse_for_files(asked, name)
         reading.add(opened)
         return reading.finish(stage.still(opened.size, opened.size))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.database import Column, Holds
@@ -56,7 +56,7 @@ def frame_of(batch: Any) -> pl.DataFrame:
 
 def adbc_batches(
     connection: Any, statement: str, options: Mapping[str, str], picked: Sequence[int] = ()
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Yield the rows of a statement as Arrow batches; of some columns, if these are picked."""
     with connection.cursor() as cursor:
         cursor.adbc_statement.set_options(**options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.arrow import adbc_batches, columns_of, frame_of
@@ -91,11 +92,12 @@ class _Adbc(_Picking):
     def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
         import polars as pl
 
-        for batch in adbc_batches(self._connection, statement, {}, self._picked):
-            frame = frame_of(batch)
-            if text_ids:
-                frame = frame.with_columns(frame.get_columns()[0].cast(pl.String))
-            yield frame
+        with closing(adbc_batches(self._connection, statement, {}, self._picked)) as batches:
+            for batch in batches:
+                frame = frame_of(batch)
+                if text_ids:
+                    frame = frame.with_columns(frame.get_columns()[0].cast(pl.String))
+                yield frame
 
     def _interrupt(self) -> bool:
         try:

@@ -113,6 +113,10 @@ class Database:
         """Return the query for a whole table."""
         return f"SELECT * FROM {qualified(table)}"
 
+    def tables(self, schema: str | None) -> str:
+        """Return the query for the names of all tables and views of a schema."""
+        raise DataError("its tables cannot be listed; give a query", self.name)
+
     def close(self) -> None:
         """End the connection, if it is ours."""
         self._fetching.close()

@@ -42,6 +42,14 @@ class Duck(Target):
         """Return what went wrong, from what the driver says."""
         return _sentence(doing, reason)
 
+    def tables(self, schema: str | None) -> str:
+        """Return the query for the names of all tables and views of a schema."""
+        named = literal(schema) if schema else "current_schema()"
+        return (
+            "SELECT table_name AS name FROM information_schema.tables WHERE table_catalog = "
+            f"current_catalog() AND lower(table_schema) = lower({named})"
+        )
+
     def _reader(self, statement: str) -> Any:
         found = self._connection.sql(statement)
         to_reader = getattr(found, "to_arrow_reader", None) or found.fetch_arrow_reader

@@ -105,10 +105,14 @@ class Fetching:
                     continue
 
         try:
-            for answer in ask():
-                put(answer)
-                if stop.is_set():
-                    break
+            answers_of = ask()
+            try:
+                for answer in answers_of:
+                    put(answer)
+                    if stop.is_set():
+                        break
+            finally:  # not when nobody needs them any more: a driver may be closed before
+                getattr(answers_of, "close", lambda: None)()
             put(_END)
         except BaseException as error:
             put(_END, error)

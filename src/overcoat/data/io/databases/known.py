@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from overcoat.data.io.asked import Asked
 from overcoat.data.io.databases.address import is_address
 from overcoat.errors import DataError
 
@@ -44,8 +43,8 @@ def library_of(thing: object) -> str:
     return ""
 
 
-def refuse_database_file(head: bytes, asked: Asked, name: str) -> None:
-    """Refuse the file of a database, by its first bytes, and a query to what is none."""
+def refuse_database_file(head: bytes, name: str) -> None:
+    """Refuse the file of a database, which its first bytes tell, and say how to name it."""
     place, magic = _DUCKDB
     kind = "sqlite" if head.startswith(_SQLITE) else "duckdb" if head[place] == magic else None
     if kind is not None:
@@ -54,5 +53,3 @@ def refuse_database_file(head: bytes, asked: Asked, name: str) -> None:
             "a table after a #)",
             name,
         )
-    if asked.query is not None:
-        raise DataError("a query is for databases, and this is a file", name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.address import Address
@@ -61,6 +61,14 @@ class Postgres(Target):
             return "the table is in use by others; try again when they are done"
         return f"{doing} failed: {reason}"
 
+    def tables(self, schema: str | None) -> str:
+        """Return the query for the names of all tables and views of a schema."""
+        named = f"= {literal(schema)}" if schema else "= ANY(current_schemas(false))"
+        return (
+            "SELECT relname::text AS name FROM pg_class JOIN pg_namespace AS n ON n.oid = "
+            f"relnamespace WHERE nspname {named} AND relkind IN ('r', 'p', 'v', 'm', 'f')"
+        )
+
     def _columns(self, query: str) -> list[Column]:
         statement = f"SELECT * FROM ({query}\n) AS rows_of_query LIMIT 0"
         with self._connection.cursor() as cursor:
@@ -69,8 +77,9 @@ class Postgres(Target):
                 return columns_of(reader.schema)
 
     def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
-        for batch in adbc_batches(self._connection, statement, _BATCH):
-            yield frame_of(batch)
+        with closing(adbc_batches(self._connection, statement, _BATCH)) as batches:
+            for batch in batches:
+                yield frame_of(batch)
 
     def _interrupt(self) -> bool:
         with suppress(*self.errors):  # nothing to cancel, or nobody to ask

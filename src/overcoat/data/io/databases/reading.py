@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from overcoat.context import QUIET, Stage
@@ -19,6 +19,7 @@ from overcoat.data.io.databases.address import Address, parse_address, shown
 from overcoat.data.io.databases.database import Column, Database, MixedIdsError
 from overcoat.data.io.databases.opening import open_database
 from overcoat.data.io.databases.sql import quoted, tidy
+from overcoat.data.io.fitting import refuse_options
 from overcoat.data.io.names import check_format, input_layout
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
@@ -28,7 +29,14 @@ from overcoat.data.origin import Origin
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
-__all__ = ["gather", "read_back", "read_database", "read_table", "refuse_options", "table_layout"]
+__all__ = [
+    "Rows",
+    "gather",
+    "read_back",
+    "read_database",
+    "read_table",
+    "table_layout",
+]
 
 _ROW = 24  # bytes that a row takes until all are read and gathered; measured
 _LOOKED = 1 << 22  # rows between two looks at the memory
@@ -55,7 +63,8 @@ def read_database(
             read_as=f"{what} ({database.title}), {held}",
             notes=tuple(look_alikes(layout, [column.name for column in columns])),
         )
-        return gather(database, query, columns, origin, keep_order=keep_order, stage=stage)
+        rows = [Rows(query, columns, layout)]
+        return gather(database, rows, origin, keep_order=keep_order, stage=stage)
 
 
 def table_layout(like: Layout | None, to: str | None, address: Address) -> Layout:
@@ -97,27 +106,8 @@ def read_back(
     query = database.table(table)
     if keep_order and layout.format == "long":
         query += f" ORDER BY {quoted(layout.id)}"  # tables have no order, but running numbers do
-    columns = database.columns(query, stage)
-    return gather(database, query, columns, Origin(layout), keep_order=keep_order, stage=stage)
-
-
-def refuse_options(asked: Asked, fitting: set[str], what: str, name: str | None) -> None:
-    """Refuse what was said that does not fit the source.
-
-    >>> refuse_options(Asked(sheet="2"), {"id"}, "a database", "ward")
-    Traceback (most recent call last):
-    overcoat.errors.DataError: ward: sheet does not fit a database; leave it out
-    """
-    strange = [one for one in asked.said if one not in {*fitting, "pad", "trim", "upper"}]
-    if asked.format == "basket" and "format" in fitting:
-        raise DataError("a basket is text; say which columns hold the id and the item", name)
-    if strange:
-        them = "them" if len(strange) > 1 else "it"
-        raise DataError(
-            f"{' and '.join(strange)} do{'' if len(strange) > 1 else 'es'} not fit {what}; "
-            f"leave {them} out",
-            name,
-        )
+    rows = [Rows(query, database.columns(query, stage), layout)]
+    return gather(database, rows, Origin(layout), keep_order=keep_order, stage=stage)
 
 
 def _query(database: Database, table: Sequence[str], asked: Asked) -> str:
@@ -176,64 +166,79 @@ def _check(names: Sequence[str], columns: Sequence[Column], fit: set[str], file:
     problems.check()
 
 
+@dataclass(frozen=True)
+class Rows:
+    """Rows to read: a query, its columns, and what these hold."""
+
+    query: str
+    columns: Sequence[Column]
+    layout: Layout
+
+
 def gather(
     database: Database,
-    query: str,
-    columns: Sequence[Column],
+    rows: Sequence[Rows],
     origin: Origin,
     *,
     keep_order: bool = False,
     stage: Stage = QUIET,
 ) -> Transactions:
-    """Read the rows of a query into transactions."""
-    layout = origin.layout
-    assert layout is not None
+    """Read rows, of one query or of several that are about the same people."""
     for text_ids in (False, True):
-        builder = TransactionsBuilder(keep_order=keep_order)
+        adding = _Adding(database, TransactionsBuilder(keep_order=keep_order), text_ids, stage)
         try:
-            n_rows = _add_rows(
-                database, query, columns, layout, builder, text_ids=text_ids, stage=stage
-            )
+            for some in rows:
+                adding.add(some)
+            adding.pairs.finish(adding.tell)
         except MixedIdsError:
             continue
-        if not n_rows:
+        if not adding.n_rows:
             raise DataError("there are no rows", database.name)
-        return builder.build(origin=origin, stage=stage.still(n_rows, n_rows))
+        done = adding.n_rows
+        return adding.builder.build(origin=origin, stage=stage.still(done, done))
     raise AssertionError("text ids are of one kind")
 
 
-def _add_rows(
-    database: Database,
-    query: str,
-    columns: Sequence[Column],
-    layout: Layout,
-    builder: TransactionsBuilder,
-    *,
-    text_ids: bool,
-    stage: Stage,
-) -> int:
-    from overcoat.data.io.tables import add_lists, add_pairs
+class _Adding:
+    """Transactions that rows are being added to."""
 
-    problems = Problems(database.name)
-    pairs = Pairs(builder)
-    names = wanted_columns(layout)
-    n_rows = looked = 0
+    def __init__(
+        self, database: Database, builder: TransactionsBuilder, text_ids: bool, stage: Stage
+    ) -> None:
+        self._database, self._text_ids, self._stage = database, text_ids, stage
+        self.builder, self.pairs = builder, Pairs(builder)
+        self.n_rows = self._looked = 0
 
-    def tell() -> None:
-        stage(n_rows, 0)
+    def tell(self) -> None:
+        self._stage(self.n_rows, 0)
 
-    # Closed here, not when nobody needs it any more: what is raised then would be lost.
-    with closing(database.rows(query, columns, names, text_ids=text_ids, tell=tell)) as frames:
-        for frame in frames:
-            tell()
-            if layout.format == "list":
-                add_lists(builder, frame[layout.items], problems, n_rows + 1)
-            else:
-                add_pairs(pairs, frame, layout, problems, n_rows + 1)
-            n_rows += len(frame)
-            if n_rows - looked >= _LOOKED:
-                looked = n_rows
-                require_memory(_ROW * n_rows, "reading it", database.name, limit=stage.memory)
-    problems.check()
-    pairs.finish(tell)
-    return n_rows
+    def add(self, rows: Rows) -> None:
+        from overcoat.data.io.tables import add_lists, add_pairs
+
+        layout, problems, first = rows.layout, Problems(self._database.name), self.n_rows
+        frames = self._database.rows(
+            rows.query,
+            rows.columns,
+            wanted_columns(layout),
+            text_ids=self._text_ids,
+            tell=self.tell,
+        )
+        # Closed here, not when nobody needs it any more: what is raised then would be lost.
+        with closing(frames):
+            for frame in frames:
+                self.tell()
+                at = self.n_rows - first + 1
+                if layout.format == "list":
+                    add_lists(self.builder, frame[layout.items], problems, at)
+                else:
+                    add_pairs(self.pairs, frame, layout, problems, at)
+                self.n_rows += len(frame)
+                self._look()
+        problems.check()
+
+    def _look(self) -> None:
+        """Look whether there is memory for what comes."""
+        if self.n_rows - self._looked >= _LOOKED:
+            self._looked = self.n_rows
+            name, limit = self._database.name, self._stage.memory
+            require_memory(_ROW * self.n_rows, "reading it", name, limit=limit)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -53,6 +53,11 @@ class _AnySqlite(Database):
         shapes = [_TEXT_ID.format(first) if text_ids else first]
         shapes += [_ITEM.format(name) for name in others]
         return f"SELECT {', '.join(shapes)} FROM ({query}\n)"
+
+    def tables(self, schema: str | None) -> str:
+        """Return the query for the names of all tables and views."""
+        where = f"{quoted(schema)}." if schema else ""
+        return f"SELECT name FROM {where}sqlite_master WHERE type IN ('table', 'view')"
 
     def sentence(self, doing: str, reason: str) -> str:
         """Return what went wrong, from what the driver says."""
@@ -107,11 +112,12 @@ class AdbcSqlite(_AnySqlite):
 
         options = {"adbc.sqlite.query.batch_rows": str(ROWS)}
         try:
-            for batch in adbc_batches(self._connection, statement, options):
-                frame = frame_of(batch)
-                if not text_ids and frame.dtypes[0] != pl.Int64:
-                    raise MixedIdsError
-                yield self.checked(frame)
+            with closing(adbc_batches(self._connection, statement, options)) as batches:
+                for batch in batches:
+                    frame = frame_of(batch)
+                    if not text_ids and frame.dtypes[0] != pl.Int64:
+                        raise MixedIdsError
+                    yield self.checked(frame)
         except OSError as error:
             if not text_ids and "Type mismatch in column 0" in str(error):
                 raise MixedIdsError from None
