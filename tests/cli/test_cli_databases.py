@@ -260,7 +260,7 @@ def test_no_password_is_told_by_a_bug(desk: Desk, monkeypatch: pytest.MonkeyPatc
     def fail(*arguments: object, **options: object) -> None:
         raise RuntimeError(f"what is {url}?")
 
-    monkeypatch.setattr("overcoat.application.read_source", fail)
+    monkeypatch.setattr("overcoat.application.said.read_source", fail)
     done = desk.run("anonymize", url, *QUERY, *POLICY, "-o", "o.csv", "--json")
     assert done.status == 70
     assert SECRET not in told(desk, done)

@@ -143,9 +143,9 @@ overcoat.release.publish.Staging = type("Staging", (Staging,), {"__exit__": leav
 @pytest.mark.parametrize(
     "where",
     [
-        "overcoat.application.read_source",
+        "overcoat.application.said.read_source",
         "overcoat.policy.policy.Policy.bind",
-        "overcoat.application.take_method",
+        "overcoat.application.said.take_method",
         "overcoat.release.walk.verify",
         "overcoat.release.walk.measure_loss",
         "overcoat.release.sinks.write",

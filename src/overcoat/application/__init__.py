@@ -1,0 +1,28 @@
+"""One layer between the surfaces (the command, a page, a notebook) and the library.
+
+Each function here goes all the way: it reads what the user names, states the policy, chooses the
+method, does the work under a context, and writes what was asked for, all or nothing. A surface
+parses what people say and renders what comes back; it composes nothing itself.
+"""
+
+from overcoat.application.checking import Assessed, Checked, evaluate, risk, verify
+from overcoat.application.comparing import Compared, compare, pgen
+from overcoat.application.making import anonymize, explain
+from overcoat.application.said import Input, Outputs, Questions, Statement
+
+__all__ = [
+    "Assessed",
+    "Checked",
+    "Compared",
+    "Input",
+    "Outputs",
+    "Questions",
+    "Statement",
+    "anonymize",
+    "compare",
+    "evaluate",
+    "explain",
+    "pgen",
+    "risk",
+    "verify",
+]

@@ -1,0 +1,138 @@
+"""Checking a release, and measuring what it costs and what it gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import compress
+from typing import Any
+
+from overcoat.application.said import Input, Questions, Statement
+from overcoat.context import Context
+from overcoat.data.io import Staging, check_outputs, pack, send
+from overcoat.errors import Problem
+from overcoat.evaluation import Evaluation
+from overcoat.evaluation import evaluate as measure
+from overcoat.exposure.risk import Attack, Risk
+from overcoat.mapping import Mapping
+from overcoat.measures.queries import draw_workloads
+from overcoat.policy.privacy import BoundAllItemsets
+from overcoat.release.given import pair_notes, take_release
+from overcoat.release.risk import attack as try_attacks
+from overcoat.release.risk import risk as measure_risk
+from overcoat.report.evaluation import query_table
+from overcoat.verification import Verdict
+from overcoat.verification import verify as check
+
+__all__ = ["Assessed", "Checked", "evaluate", "risk", "verify"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A verdict, the k it is about, and notes on the policy."""
+
+    verdict: Verdict
+    k: int
+    notes: tuple[Problem, ...]
+
+
+def verify(
+    data: Input,
+    released: str,
+    mapping: str,
+    statement: Statement,
+    *,
+    to: str | None = None,
+    context: Context,
+) -> Checked:
+    """Check a release against the original, its mapping and the policy."""
+    known = Mapping.read(mapping)
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = take_release(released, original, to, stage=stage)
+    with context.stage("policy") as stage:
+        bound = statement.policy.bind(original, known=known, stage=stage)
+    with context.stage("verify") as stage:
+        verdict = check(original, copy, known, bound, stage=stage)
+    return Checked(verdict, bound.k, (*bound.notes, *pair_notes(original, copy, known)))
+
+
+def evaluate(
+    data: Input,
+    released: str,
+    mapping: str,
+    statement: Statement,
+    questions: Questions,
+    *,
+    to: str | None = None,
+    output: str | None = None,
+    context: Context,
+    report: Callable[[Evaluation], None] = lambda evaluation: None,
+    **options: Any,
+) -> Evaluation:
+    """Measure what a release costs; `output` gets every query with its answer.
+
+    `options` are those of `overcoat.evaluate`; `report` as for `anonymize`.
+    """
+    policy = statement.policy
+    check_outputs([data.source, released, mapping, questions.file, *policy.files], [output])
+    known = Mapping.read(mapping)
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = take_release(released, original, to, stage=stage)
+    with context.stage("queries") as stage:
+        workloads = questions.read(original, data.set_sep, policy.known.union(known))
+        if questions.draws:
+            among = known.generalized if questions.among == "generalized" else None
+            sizes, drawn = questions.sizes, (questions.number, questions.seed)
+            workloads += draw_workloads(original, sizes, *drawn, among, questions.by, stage=stage)
+    evaluation = measure(
+        *(original, copy, known), policy=policy, workloads=workloads, context=context, **options
+    )
+    with Staging() as staging:
+        table = query_table(evaluation).encode() if output is not None else b""
+        if output is not None and output != "-":
+            staging.stage(output).write_bytes(pack(output, table))
+        report(evaluation)
+        if output == "-":
+            send(table)
+        staging.commit()
+    return evaluation
+
+
+@dataclass(frozen=True)
+class Assessed:
+    """The risk, attacks that were tried, and notes on how the data were read."""
+
+    risk: Risk
+    attacks: tuple[Attack, ...]
+    notes: tuple[str, ...]
+
+
+def risk(
+    data: Input,
+    released: str | None,
+    mapping: str | None,
+    *,
+    linkable: str | None = None,
+    attacks: int = 0,
+    to: str | None = None,
+    context: Context,
+    **options: Any,
+) -> Assessed:
+    """Say what an attacker can do; `options` are those of `overcoat.risk`."""
+    known = None if mapping is None else Mapping.read(mapping)
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = None if released is None else take_release(released, original, to, stage=stage)
+    if linkable is not None:
+        stated = Statement.of({"k": 1, "km": 1, "linkable": linkable}, sep=data.set_sep)
+        family = stated.policy.bind(original).families[0]
+        assert isinstance(family, BoundAllItemsets)
+        options["linkable"] = list(compress(original.vocabulary, family.linkable))
+    found = measure_risk(original, copy, known, context=context, **options)
+    tried: tuple[Attack, ...] = ()
+    if attacks:
+        of = {name: options[name] for name in ("known", "linkable", "seed") if name in options}
+        tried = try_attacks(original, None, known, number=attacks, context=context, **of)
+    return Assessed(found, tried, original.origin.notes)

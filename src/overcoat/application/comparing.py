@@ -1,0 +1,128 @@
+"""Comparing several methods and policies; and a file of constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from collections.abc import Mapping as Abstract
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from overcoat.algorithms import methods
+from overcoat.application.said import Input, Questions, Statement
+from overcoat.context import Context
+from overcoat.data.io import check_outputs
+from overcoat.data.io.databases.address import shown
+from overcoat.data.transactions import Transactions
+from overcoat.errors import InputError, Problem
+from overcoat.policy.pgen import write_pgen
+
+if TYPE_CHECKING:
+    from overcoat.comparison.compare import Comparison
+
+__all__ = ["Compared", "compare", "pgen"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A comparison, the files it was written to, and notes."""
+
+    comparison: Comparison
+    files: tuple[Path, ...]
+    notes: tuple[Problem, ...]
+
+
+def compare(
+    data: Input,
+    statements: Abstract[str, Statement],
+    sweeps: Abstract[str, Sequence[Any]],
+    algorithms: Sequence[str],
+    questions: Questions,
+    folder: Path,
+    *,
+    context: Context,
+    report: Callable[[Comparison, Sequence[Path]], None] = lambda comparison, files: None,
+) -> Compared:
+    """Run methods and policies side by side and write what they cost into a folder.
+
+    Parameters
+    ----------
+    statements : policies by name; a single one has the name ""
+    sweeps : values to try, see `overcoat.vary`
+    algorithms : the methods; if none is named, those of COAT, PCTA and Apriori that can take all
+        policies, unless a policy file names one
+    """
+    from overcoat.comparison.compare import compare as run_field
+    from overcoat.comparison.figures import FILES
+    from overcoat.comparison.runs import make_folder
+
+    policies = {name: statement.policy for name, statement in statements.items()}
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    settings = _settings(statements, sweeps, algorithms, transactions)
+    known = {item for policy in policies.values() for item in policy.known}
+    own = dict(zip(["own"], questions.read(transactions, data.set_sep, known), strict=False))
+    fresh = not folder.exists()
+    make_folder(folder)
+    files = [file for policy in policies.values() for file in policy.files]
+    targets = ["results.csv", "results.parquet", "index.html", *FILES]
+    check_outputs([data.source, questions.file, *files], [str(folder / name) for name in targets])
+    try:
+        found = run_field(
+            transactions,
+            settings,
+            q=questions.sizes if questions.draws else [],
+            n_queries=questions.number,
+            seed=questions.seed,
+            among=questions.among,  # type: ignore[arg-type]
+            by=questions.by,
+            workloads=own,
+            folder=folder / "runs",
+            context=context,
+        )
+    except InputError:
+        if fresh:
+            with suppress(OSError):  # it is not empty: finished runs are kept
+                folder.rmdir()
+        raise
+    context.start("write")
+    title = f"Comparison on {Path(shown(data.source)).name}"
+    written = found.write(folder, title=title, report=lambda files: report(found, files))
+    notes = [note for run in found.runs for note in run.policy.notes]
+    notes += [note for workload in own.values() for note in workload.notes]
+    return Compared(found, tuple(written), tuple(dict.fromkeys(notes)))
+
+
+def _settings(
+    statements: Abstract[str, Statement],
+    sweeps: Abstract[str, Sequence[Any]],
+    algorithms: Sequence[str],
+    data: Transactions,
+) -> list[Any]:
+    from overcoat.comparison.settings import vary
+
+    chosen = list(dict.fromkeys(algorithms))
+    named = {name: statement.method for name, statement in statements.items()}
+    if not chosen and not any(method for method in named.values()):
+        bound = [statement.policy.bind(data) for statement in statements.values()]
+        chosen = [
+            name
+            for name in ("coat", "pcta", "apriori")
+            if not any(True for one in bound for _ in methods()[name]().problems(one))
+        ]
+    axes = dict(sweeps)
+    settings = []
+    for name, statement in statements.items():
+        policies: Any = {name: statement.policy} if name else statement.policy
+        settings += vary(policies, **axes, algorithm=chosen or [named[name] or "coat"])
+    return settings
+
+
+def pgen(data: Input, k: int, output: str, *, context: Context) -> tuple[Transactions, int]:
+    """Write the itemsets that protect every part of every transaction; return how many."""
+    check_outputs([data.source], [output])
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    with context.stage("policy") as stage:
+        return transactions, write_pgen(transactions, k, output, stage=stage)

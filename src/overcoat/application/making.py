@@ -1,0 +1,158 @@
+"""Making a release, and saying why it is as it is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from overcoat.advice.explain import Explanation
+from overcoat.advice.explain import explain as explain_item
+from overcoat.advice.suggest import clashes_of, explain_clashes
+from overcoat.advice.suggest import suggest as suggest_policies
+from overcoat.advice.written import proposal_lines, write_proposals
+from overcoat.algorithms import Method
+from overcoat.application.said import Input, Outputs, Statement
+from overcoat.context import Context
+from overcoat.data.identifiers import refuse_identifiers
+from overcoat.data.io import check_outputs
+from overcoat.data.io.databases.address import shown
+from overcoat.errors import InfeasibleError, PolicyError, Problem
+from overcoat.mapping import Mapping
+from overcoat.policy.policy import BoundPolicy
+from overcoat.release.codebook import check_codebook
+from overcoat.release.exposed import Exposed, exposed
+from overcoat.release.naming import check_names
+from overcoat.release.result import Result
+from overcoat.release.sinks import sink_for
+from overcoat.release.walk import find_release, make_release
+
+__all__ = ["anonymize", "explain"]
+
+
+def anonymize(
+    data: Input,
+    statement: Statement,
+    outputs: Outputs,
+    *,
+    use: str | None = None,
+    suggest: str | None = None,
+    context: Context,
+    report: Callable[[Result, Exposed], None] = lambda result, risk: None,
+) -> Result:
+    """Find a mapping, or take the one of the file `use`, and publish the release.
+
+    `report` is called when all is checked, before any file gets its name: should it fail, nothing
+    is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
+    are written there.
+    """
+    began = time.perf_counter()
+    seconds: dict[str, float] = {}
+    policy, method = statement.bind_method()
+    check_codebook(outputs.codebook)
+    sink = sink_for(outputs.released, replace=outputs.replace)
+    targets = [*sink.files, outputs.mapping, outputs.codebook]
+    check_outputs([data.source, use, *policy.files], targets)
+    sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
+    known = None if use is None else Mapping.read(use)
+    with context.stage("read", seconds) as stage:
+        transactions = data.read(stage, keep_order=outputs.keep_order)
+    layout = sink.layout(transactions.layout, outputs.to)  # or it would fail after all the work
+    sink.check_room(transactions, layout)
+    with context.stage("policy", seconds) as stage:
+        allow = outputs.allow_identifiers
+        insisted = refuse_identifiers(
+            transactions, allow=allow, file=shown(data.source), stage=stage
+        )
+        bound = policy.bind(transactions, known=known or (), stage=stage)
+    if layout.format == "basket" and layout.sep is None:
+        check_names(bound, outputs.label_from, outputs.released)
+    if known is None:
+        try:
+            result = find_release(
+                *(transactions, bound, method),
+                context=context,
+                seconds=seconds,
+                identifiers=insisted,
+                label_from=outputs.label_from,
+            )
+        except InfeasibleError as error:
+            raise _explained(error, bound, statement, method, suggest, context) from None
+    else:
+        result = make_release(transactions, bound, known, context, seconds, insisted)
+    with context.stage("risk", seconds) as stage:
+        risk = exposed(result, stage=stage)
+    writing = time.perf_counter()
+
+    def told() -> None:
+        now = time.perf_counter()
+        seconds.update(write=now - writing, total=now - began)
+        report(result, risk)
+
+    result.write(
+        sink,
+        mapping=outputs.mapping,
+        codebook=outputs.codebook,
+        to=outputs.to,
+        keep_order=outputs.keep_order,
+        report=told,
+        context=context,
+    )
+    return result
+
+
+def _explained(
+    error: InfeasibleError,
+    bound: BoundPolicy,
+    statement: Statement,
+    method: Method,
+    folder: str | None,
+    context: Context,
+) -> InfeasibleError:
+    """Add which utility sets clash and, if a folder is given, policies that are met."""
+    data = error.result.data
+    lines = [str(error)]
+    clashes = clashes_of(data, bound, context)
+    if clashes is not None:
+        lines += explain_clashes(clashes, bound.k)
+    if folder is None:
+        lines.append("--suggest DIR tries policies near this one and writes those that are met")
+    else:
+        proposals = suggest_policies(data, statement.policy, method, context=context)
+        written = write_proposals(folder, proposals, bound.settled, statement.settings)
+        lines += ["", f"policies near this one that are met ({folder}):"]
+        lines += proposal_lines(proposals)
+        error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
+    error.args = ("\n".join(lines),)
+    return error
+
+
+def explain(
+    items: Sequence[str],
+    data: Input,
+    mapping: str | None,
+    statement: Statement,
+    *,
+    context: Context,
+) -> tuple[list[Explanation], list[Problem]]:
+    """Run the method again, and say why items became what they are published as."""
+    policy, method = statement.bind_method()
+    known = None if mapping is None else Mapping.read(mapping)
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    unknown = [item for item in items if item not in transactions.vocabulary]
+    if unknown:
+        raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
+    with context.stage("policy") as stage:
+        bound = policy.bind(transactions, known=known or (), stage=stage)
+    result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
+    notes = list(result.notes)
+    if known is not None and result.mapping != known:
+        notes.append(
+            Problem(
+                "is not what this method finds for these data and policy: these are "
+                "the reasons of what it finds",
+                mapping,
+            )
+        )
+    with context.stage("explain") as stage:
+        return [explain_item(result, item, stage=stage) for item in items], notes

@@ -1,0 +1,123 @@
+"""What users say: which data, what must hold, where it goes, what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Mapping as Abstract
+from dataclasses import dataclass, field
+from typing import Any
+
+from overcoat.algorithms import Method, take_method
+from overcoat.context import Stage
+from overcoat.data.io import Asked, read_source
+from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
+from overcoat.measures.queries import Workload
+from overcoat.policy.config import read_settings, state_policy
+from overcoat.policy.omop import settle_omop
+from overcoat.policy.policy import Policy
+
+__all__ = ["Input", "Outputs", "Questions", "Statement"]
+
+
+@dataclass(frozen=True)
+class Input:
+    """Data as a user names them: a file, and how it is to be read."""
+
+    source: str = field(repr=False)  # an address may hold a password
+    asked: Asked = field(default_factory=Asked)
+
+    def read(self, stage: Stage, *, keep_order: bool = False) -> Transactions:
+        """Read the transactions."""
+        return read_source(self.source, self.asked, keep_order=keep_order, stage=stage)
+
+    @property
+    def set_sep(self) -> str | None:
+        """What splits the items of a set file: as the user says, or "", as in the data."""
+        return "" if self.asked.sep is None else self.asked.sep
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a user states: a policy, and the method if one was named."""
+
+    policy: Policy
+    method: str | None = None
+    settings: Abstract[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        settings: Abstract[str, Any],
+        file: str | None = None,
+        *,
+        sep: str | None = "",
+        privacy: bool = True,
+        data: Input | None = None,
+    ) -> Statement:
+        """Join a policy file and settings; the settings win.
+
+        Parameters
+        ----------
+        settings : values by the keys of `policy.toml`, None where nothing was said
+        file : the policy file
+        sep : how set files split items; "" as in the data
+        privacy : whether the policy has to protect something; measures do without
+        data : what it is about, of which a hierarchy and utility sets may come
+        """
+        stated = {} if file is None else read_settings(file)
+        either = {"utility": "utility_level", "utility_level": "utility"}
+        for key, other in either.items():
+            if settings.get(key) is not None:
+                stated.pop(other, None)  # what is said on the command line wins
+        stated |= {key: value for key, value in settings.items() if value is not None}
+        said = dict(stated)
+        method = stated.pop("algorithm", None)
+        stated, problems = settle_omop(stated, data)
+        files = [] if file is None else [file]
+        policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
+        return cls(policy.with_problems(problems), method, said)
+
+    def bind_method(self) -> tuple[Policy, Method]:
+        """Return the policy and the method; an unknown name is a problem of the policy."""
+        try:
+            return self.policy, take_method(self.method)
+        except PolicyError as error:
+            return self.policy.with_problems(error.problems), take_method(None)
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where a release goes, and what goes with it."""
+
+    released: str = field(repr=False)  # an address may hold a password
+    mapping: str | None = None
+    to: str | None = None
+    keep_order: bool = False
+    allow_identifiers: bool = False
+    codebook: str | None = None
+    label_from: str | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class Questions:
+    """The queries by which a release is measured: drawn, or a user's own."""
+
+    file: str | None = None
+    sizes: Sequence[int] | None = None
+    number: int = 1000
+    seed: int = 0
+    among: str = "all"
+    by: Any = "items"
+
+    @property
+    def draws(self) -> bool:
+        """Whether any are to be drawn."""
+        return self.file is None or self.sizes is not None
+
+    def read(self, data: Transactions, sep: str | None, known: Iterable[str]) -> list[Workload]:
+        """Read the user's own."""
+        if self.file is None:
+            return []
+        return [Workload.read(self.file, data, sep=sep, known=known)]
