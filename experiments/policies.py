@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ def mixed_sizes(materials: Materials) -> Findings:
                     family = oc.AllItemsets(4) if method == "apriori" else oc.Itemsets(itemsets)
                     setting = _setting(policy, method, family, hierarchy)
                     more = {"size": size, "itemsets": len(itemsets)}
-                    settings.append(Setting({**setting.values, **more}, setting.policy))
+                    settings.append(replace(setting, values={**setting.values, **more}))
         field = materials.compare(data, settings, q=(2,), among="generalized")
         rows += [{"data": name, **row} for row in field.rows]
     ratios = {size: _ratios(only(rows, size=size), ("q2",)) for size in _sizes(rows)}

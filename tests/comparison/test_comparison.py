@@ -382,3 +382,8 @@ def test_measures_need_names_of_their_own(measures: Any, words: str) -> None:
     clash = type("Clash", (oc.Measure,), {"name": "ncp"})()
     with pytest.raises(oc.PolicyError, match="not 'ncp'"):
         oc.compare(DATA, oc.vary(BASE), measures=[clash])
+
+
+def test_a_run_is_not_called_what_it_is_not() -> None:
+    with pytest.raises(oc.PolicyError, match="called apriori has the method coat"):
+        oc.Setting({"algorithm": "apriori"}, BASE)

@@ -35,6 +35,11 @@ class Setting:
     policy: Policy
     method: Method = field(default_factory=Coat)
 
+    def __post_init__(self) -> None:
+        called = self.values.get("algorithm", self.method.title)
+        if called not in (self.method.name, self.method.title):
+            raise PolicyError(f"a run that is called {called} has the method {self.method.title}")
+
     @property
     def title(self) -> str:
         """The values in words."""
