@@ -1,4 +1,4 @@
-"""Transactions from and to files and frames: one file a format.
+"""Transactions from and to files, frames and databases: one file a format.
 
 ::
 
@@ -15,7 +15,9 @@
     delimited separators and quotes (basket, long)         pairs    pairs -> rows (long, tables)
     tables    polars columns (parquet, frames, long)       lines    LF, CRLF and CR
     journal   what killed runs were writing                packing  gzip out
-    numbering values -> numbers (pairs)
+    numbering values -> numbers (pairs)                    fitting  what fits which source
+    databases queries and tables, in and out               omop     common data models
+    fhir      bulk resources (resources: one of them)
 
 Nothing heavy is imported before it is needed.
 """
