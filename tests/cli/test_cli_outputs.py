@@ -119,3 +119,22 @@ def test_a_device_is_no_file(desk: Desk) -> None:
     assert done.status == 2
     assert "use - for standard output" in done.err
     assert (desk.folder / "log.txt").read_text() == "a line\n"
+
+
+def test_a_dry_run_writes_nothing(desk: Desk) -> None:
+    before = desk.files()
+    done = desk.run(*words("anonymize d.dat -k 2 --km 2 --dry-run"))
+    assert done.status == 0
+    assert done.out == b""
+    assert "released    nothing was written (--dry-run)" in done.err
+    done = desk.run(
+        *words("anonymize d.dat -k 2 --km 2 -o o.dat --mapping m.json --dry-run --json")
+    )
+    assert done.json["verified"]
+    assert done.json["dry_run"]
+    assert desk.files() == before
+    done = desk.run(*words("anonymize d.dat -k 2 --km 2 -o d.dat --dry-run"))
+    assert done.status == 2  # what could not be written is told, too
+    done = desk.run(*words("anonymize d.dat -k 2 --km 2"))
+    assert done.status == 2
+    assert "Missing option '-o' / '--output'" in done.err

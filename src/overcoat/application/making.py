@@ -43,7 +43,7 @@ def anonymize(
 
     `report` is called when all is checked, before any file gets its name: should it fail, nothing
     is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
-    are written there.
+    are written there. A dry run does all but writing.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
@@ -88,6 +88,9 @@ def anonymize(
         seconds.update(write=now - writing, total=now - began)
         report(result, risk)
 
+    if outputs.dry_run:
+        told()
+        return result
     result.write(
         sink,
         mapping=outputs.mapping,

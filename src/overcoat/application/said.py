@@ -98,6 +98,7 @@ class Outputs:
     codebook: str | None = None
     label_from: str | None = None
     replace: bool = False
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,14 @@ def apply(**options: Any) -> None:
 
 def _make_release(
     data: Input,
-    output: str,
+    output: str | None,
     mapping: str | None,
     to: str | None,
     keep_order: bool,
     allow_identifiers: bool,
     codebook: str | None,
     replace: bool,
+    dry_run: bool,
     as_json: bool,
     quiet: bool,
     use: str | None = None,
@@ -109,16 +110,19 @@ def _make_release(
     from overcoat.report.json import result_to_json
     from overcoat.report.text import summarize
 
+    if output is None and not dry_run:
+        raise click.UsageError("Missing option '-o' / '--output': where to write the release.")
     check_standard_output(output, as_json=as_json)
     if mapping == "-":
         raise click.UsageError("--mapping needs a file; standard output is for the released data")
     if codebook == "-":
         raise click.UsageError("--codebook needs a file; standard output is for the released data")
     outputs = application.Outputs(
-        *(output, mapping, to, keep_order, allow_identifiers, codebook, label_from),
+        *(output or "-", mapping, to, keep_order, allow_identifiers, codebook, label_from),
         replace=replace,
+        dry_run=dry_run,
     )
-    told = shown(output)
+    told = None if output is None else shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
@@ -134,6 +138,7 @@ def _make_release(
                     "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
+                    "dry_run": dry_run,
                 }
                 print_json(result_to_json(result, **more))
 
@@ -155,6 +160,8 @@ def _make_release(
     if not as_json:
         released = "standard output" if output == "-" else told
         files = {"released": released, "mapping": mapping, "codebook": codebook}
+        if dry_run:
+            files = {"released": "nothing was written (--dry-run)"}
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
 
 

@@ -240,7 +240,6 @@ output_options = _together(
         click.option(
             "-o",
             "--output",
-            required=True,
             type=FILE,
             metavar="RELEASED",
             help="Where to write the released data; - for standard output. A table: URL#TABLE.",
@@ -264,6 +263,7 @@ output_options = _together(
             is_flag=True,
             help="Keep the rows in the order of the input. This can link rows to people.",
         ),
+        click.option("--dry-run", is_flag=True, help="Do everything but write; -o is not needed."),
         click.option(
             "--allow-identifiers",
             is_flag=True,
