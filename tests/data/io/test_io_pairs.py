@@ -78,12 +78,18 @@ def test_pairs_in_any_order(
     ),
     cuts=st.lists(st.integers(1, 39), max_size=6),
     late=st.one_of(st.none(), st.integers(0, 9)),
+    step=st.integers(1, 9),
 )
 @FAST
 def test_pairs_whose_ids_ascend(
-    table: list[tuple[int, str | None, str | None]], cuts: list[int], late: int | None
+    table: list[tuple[int, str | None, str | None]],
+    cuts: list[int],
+    late: int | None,
+    step: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They are handed over on the way; one that comes too late takes all of it back."""
+    monkeypatch.setattr(pairs, "_STEP", step)
     table = sorted(table, key=lambda row: row[0])
     if late is not None:
         table.append((late, "e", None))

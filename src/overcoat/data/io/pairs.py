@@ -201,7 +201,10 @@ class _Sorted:
         if not held.all():
             bounds = np.concatenate([[0], np.cumsum(held)])[bounds]
             codes = codes[held]
-        self._builder.add_rows(bounds, codes)
+        # Some at a time: a frame comes as a whole.
+        for row in range(0, len(bounds) - 1, _STEP):
+            some = bounds[row : row + _STEP + 1]
+            self._builder.add_rows(some - some[0], codes[some[0] : some[-1]])
 
     def finish(self) -> None:
         """Hand over the last transaction."""
