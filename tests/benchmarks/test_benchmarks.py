@@ -31,3 +31,15 @@ def test_the_machine_is_described_where_the_system_tells_little(
 
     monkeypatch.delattr(os, "sysconf", raising=False)
     assert f"{os.cpu_count()} cores of " in machine()
+
+
+@pytest.mark.xdist_group("postgresql")
+def test_sources_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    for module in ("duckdb", "adbc_driver_sqlite", "adbc_driver_postgresql"):
+        pytest.importorskip(module)
+    from benchmarks.sources import main
+
+    main(["--scale", "tiny", "--times", "1"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + 6
+    assert len({row.count("|") for row in rows}) == 1

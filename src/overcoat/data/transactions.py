@@ -7,7 +7,7 @@ weighted rows.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -33,13 +33,13 @@ from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.origin import NOWHERE, Origin
 from overcoat.data.view import transactions_html
-from overcoat.data.vocabulary import Vocabulary
+from overcoat.data.vocabulary import Vocabulary, check_label
 from overcoat.errors import DataError, InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FrameLayout", "Transactions", "TransactionsBuilder", "check_label"]
+__all__ = ["FrameLayout", "Transactions", "TransactionsBuilder"]
 
 FrameLayout = Literal["list", "long"]
 Codes = NDArray[np.int32]
@@ -299,19 +299,6 @@ def _frames() -> Any:
     return frames
 
 
-def check_label(label: Any) -> str:
-    """Return `label` if it can be an item, else raise a DataError that says why not."""
-    if not isinstance(label, str):
-        raise DataError(f"item {label!r} is not a string; items are strings, always")
-    if not label:
-        raise DataError("an item cannot be the empty string")
-    try:
-        label.encode("utf-8")
-    except UnicodeEncodeError:
-        raise DataError(f"item {label!r} is not valid Unicode (a lone surrogate)") from None
-    return label
-
-
 class TransactionsBuilder:
     """Collects rows, keeping each distinct row of a batch once.
 
@@ -382,6 +369,20 @@ class TransactionsBuilder:
             counts = whole_numbers("counts", counts)
             check_counts(counts, len(offsets) - 1)
         self._add_batch(offsets, codes, counts, stage)
+
+    def mark(self) -> Callable[[], None]:
+        """Return what takes back all that is added from now on; codes stay as they are."""
+        self._gather_loose()
+        n_batches = len(self._batches)
+        state = self._n_rows, self._n_transactions, self._collapses
+
+        def go_back() -> None:
+            del self._batches[n_batches:]
+            if self._positions is not None:
+                del self._positions[n_batches:]
+            self._n_rows, self._n_transactions, self._collapses = state
+
+        return go_back
 
     def build(self, *, origin: Origin = NOWHERE, stage: Stage = QUIET) -> Transactions:
         """Return what was added, in canonical form; items that never occurred are left out.

@@ -10,8 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
-__all__ = ["Vocabulary", "item_order"]
+from overcoat.errors import DataError
+
+__all__ = ["Vocabulary", "check_label", "item_order"]
 
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
@@ -84,3 +87,16 @@ class Vocabulary(Sequence[str]):
 
     def __repr__(self) -> str:
         return f"Vocabulary({len(self)} items)"
+
+
+def check_label(label: Any) -> str:
+    """Return `label` if it can be an item, else raise a DataError that says why not."""
+    if not isinstance(label, str):
+        raise DataError(f"item {label!r} is not a string; items are strings, always")
+    if not label:
+        raise DataError("an item cannot be the empty string")
+    try:
+        label.encode("utf-8")
+    except UnicodeEncodeError:
+        raise DataError(f"item {label!r} is not valid Unicode (a lone surrogate)") from None
+    return label

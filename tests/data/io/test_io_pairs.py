@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Callable
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,68 @@ def test_pairs_in_any_order(
     assert [distinct[row] for row in data.positions.tolist()] == list(expected.values())
 
 
+@given(
+    table=st.lists(
+        st.tuples(
+            st.integers(0, 9),
+            *[st.sampled_from(["a", "b", "c", "d", None])] * 2,
+        ),
+        min_size=1,
+        max_size=40,
+    ),
+    cuts=st.lists(st.integers(1, 39), max_size=6),
+    late=st.one_of(st.none(), st.integers(0, 9)),
+    step=st.integers(1, 9),
+)
+@FAST
+def test_pairs_whose_ids_ascend(
+    table: list[tuple[int, str | None, str | None]],
+    cuts: list[int],
+    late: int | None,
+    step: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are handed over on the way; one that comes too late takes all of it back."""
+    monkeypatch.setattr(pairs, "_STEP", step)
+    table = sorted(table, key=lambda row: row[0])
+    if late is not None:
+        table.append((late, "e", None))
+    expected: dict[int, set[str]] = {}
+    for who, *held in table:
+        expected.setdefault(who, set()).update(one for one in held if one)
+    for wide in (False, True):
+        builder = TransactionsBuilder(keep_order=True)
+        builder.add([builder.code("before")])
+        collected = Pairs(builder)
+        bounds = [0, *sorted({cut for cut in cuts if cut < len(table)}), len(table)]
+        for start, stop in pairwise(bounds):
+            columns = [list(column) for column in zip(*table[start:stop], strict=True)]
+            codes = [collected.encode_items(column) for column in columns[1:]]
+            if wide:
+                collected.add_columns(pl.Series(columns[0]), *codes)
+            else:
+                twice = pl.Series(columns[0]).repeat_by(2).explode()
+                collected.add_columns(twice, np.column_stack(codes).reshape(-1))
+        collected.finish()
+        data = builder.build()
+        distinct = [set(row) for row, _ in data]
+        assert data.positions is not None
+        rows = [distinct[row] for row in data.positions.tolist()]
+        assert rows == [{"before"}, *expected.values()]
+
+
+def test_ways_to_add_can_be_mixed() -> None:
+    builder = TransactionsBuilder()
+    collected = Pairs(builder)
+    collected.add_columns(pl.Series(["1", "2"]), collected.encode_items(["a", "b"]))
+    collected.add(["2", "3"], ["c", "d"])
+    collected.add_columns(pl.Series(["3", "4"]), collected.encode_items(["e", "f"]))
+    collected.finish()
+    assert list(builder.build()) == [
+        *((("a",), 1), (("b", "c"), 1), (("d", "e"), 1), (("f",), 1)),
+    ]
+
+
 DAY = datetime.datetime(2024, 2, 29)
 KINDS: dict[str, Callable[[int], Any]] = {
     "strings": str,
@@ -90,6 +153,18 @@ def test_numbers_in_order_of_first_sight(
         values.sort()
     pieces = [pl.Series(values[:400]), pl.Series(values[400:401]), pl.Series(values[401:])]
     assert number_values(list(pieces)).tolist() == first_sight(values)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ids_of_any_kind(kind: str) -> None:
+    ids = sorted({KINDS[kind](n) for n in range(20)})
+    builder = TransactionsBuilder()
+    collected = Pairs(builder)
+    for part in (ids[:7], ids[6:]):
+        items = [str(ids.index(one)) for one in part]
+        collected.add_columns(pl.Series(part), collected.encode_items(items))
+    collected.finish()
+    assert builder.build().n_transactions == len(ids)
 
 
 def test_equal_hashes_of_different_values(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Hashable, Sequence
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +36,11 @@ class Pairs:
     Several items of one row, in columns of their own, are given together. With `by_row` there are
     no ids: each row is a transaction, and goes to the builder at once.
 
-    Most tables keep the pairs of a transaction together, so an id is kept once a run. A pair
-    takes eight bytes: the number of its run above, the code of its item plus one below. In the
-    end runs are renumbered to transactions, in the order of their first pair, and the pairs of some
-    transactions at a time are collected from parts that have been sorted in place.
+    Most tables keep the pairs of a transaction together, so an id is kept once a run. Where ids
+    ascend, transactions are handed over on the way. Else, in the end, runs are renumbered to
+    transactions, in the order of their first pair, and the pairs of some transactions at a time are
+    collected from parts that have been sorted in place. A pair then takes eight bytes: the number
+    of its transaction above, the code of its item plus one below.
 
     >>> builder = TransactionsBuilder()
     >>> pairs = Pairs(builder)
@@ -53,8 +53,8 @@ class Pairs:
     def __init__(self, builder: TransactionsBuilder, *, by_row: bool = False) -> None:
         self._builder, self.by_row = builder, by_row
         self._ids: list[list[Hashable] | pl.Series] = []  # the id of each run, in pieces
-        self._n_runs = 0
-        self._keys = array("q")
+        self._pieces: list[tuple[NDArray[np.bool_], NDArray[np.int32]]] = []  # run starts, codes
+        self._sorted: _Sorted | None = None if by_row else _Sorted(builder)
 
     def add(self, ids: Sequence[Hashable], *items: Sequence[str | None]) -> None:
         """Add pairs given as labels; `items` are one column or several."""
@@ -62,6 +62,7 @@ class Pairs:
         if self.by_row:
             self._add_rows(codes)
         elif ids:
+            self._give_up_order()
             starts = np.array([True, *(one != other for one, other in pairwise(ids))])
             self._ids.append(list(compress(ids, starts)))
             self._add(starts, codes)
@@ -74,8 +75,9 @@ class Pairs:
         elif len(ids):
             starts = (ids != ids.shift(1)).fill_null(True)
             # Shrunk, because a part of a column keeps the whole block in memory.
-            self._ids.append(ids.filter(starts).shrink_to_fit())
-            self._add(starts.to_numpy(), codes)
+            first = ids.filter(starts).shrink_to_fit()
+            self._ids.append(first)
+            self._add(starts.to_numpy(), codes, first)
 
     def _add_rows(self, codes: NDArray[np.int64]) -> None:
         held = codes != _NO_ITEM
@@ -88,23 +90,41 @@ class Pairs:
         codes = (code(label) if label else _NO_ITEM for label in items)
         return np.fromiter(codes, np.int64, len(items))
 
-    def _add(self, starts: NDArray[np.bool_], codes: NDArray[np.int64]) -> None:
-        runs = np.cumsum(starts, dtype=np.int64) + (self._n_runs - 1)
-        self._n_runs = int(runs[-1]) + 1
+    def _give_up_order(self) -> None:
+        if self._sorted is not None:
+            self._sorted.go_back()
+            self._sorted = None
+
+    def _add(
+        self,
+        starts: NDArray[np.bool_],
+        codes: NDArray[np.int64],
+        ids: pl.Series | None = None,
+    ) -> None:
+        """Add pairs; `ids` are those of the runs, if they are a column."""
         if codes.shape[1] > 1:  # one column without an item says that the transaction exists
             held = codes != _NO_ITEM
             held[:, 0] |= ~held.any(axis=1)
-            runs, codes = np.repeat(runs, held.sum(axis=1)), codes[held]
-        self._keys.frombytes(((runs << 32) | (codes.reshape(-1) - _NO_ITEM)).tobytes())
+            ends = np.cumsum(held.sum(axis=1))
+            begins = np.zeros(ends[-1], bool)
+            begins[np.concatenate([[0], ends[:-1]])] = starts
+            starts, codes = begins, codes[held]
+        piece = starts, codes.reshape(-1).astype(np.int32)
+        self._pieces.append(piece)
+        if self._sorted is not None and ids is not None and not self._sorted.add(ids, *piece):
+            self._give_up_order()
 
     def finish(self, tell: Callable[[], None] = QUIET) -> None:
         """Hand the transactions over to the builder."""
+        if self._sorted is not None:
+            self._sorted.finish()
+            self._pieces, self._ids = [], []
+            return
         numbers = self._number_runs(tell)  # run -> transaction
         n_ids = int(numbers.max(initial=-1)) + 1
-        keys = np.frombuffer(self._keys, np.int64)
+        keys = self._take_keys(numbers, tell)
         parts = [keys[start : start + _STEP] for start in range(0, len(keys), _STEP)]
         for part in parts:
-            part[:] = (numbers[part >> 32] << 32) | (part & _ITEM)
             _sort(part)
             tell()
         n_together = max(n_ids * _STEP // max(len(keys), 1), 1)  # that have about _STEP pairs
@@ -115,7 +135,19 @@ class Pairs:
             offsets = np.searchsorted(some, ids << 32)
             self._builder.add_rows(offsets, (some & _ITEM) + _NO_ITEM)
             tell()
-        self._keys = array("q")
+
+    def _take_keys(self, numbers: NDArray[np.int64], tell: Callable[[], None]) -> NDArray[np.int64]:
+        """Return the keys of all pairs, in their order; what they are made of is let go."""
+        keys = np.empty(sum(len(codes) for _, codes in self._pieces), np.int64)
+        at = run = 0
+        self._pieces.reverse()
+        while self._pieces:
+            starts, codes = self._pieces.pop()
+            runs = np.cumsum(starts, dtype=np.int64) + (run - 1)
+            keys[at : at + len(codes)] = (numbers[runs] << 32) | (codes - _NO_ITEM)
+            at, run = at + len(codes), int(runs[-1]) + 1
+            tell()
+        return keys
 
     def _number_runs(self, tell: Callable[[], None]) -> NDArray[np.int64]:
         pieces, self._ids = self._ids, []
@@ -131,6 +163,53 @@ class Pairs:
                 numbers.append(np.fromiter(map(number, part), np.int64, len(part)))
                 tell()
         return np.concatenate(numbers)
+
+
+class _Sorted:
+    """Hands transactions over as they come, as long as ids ascend: each is then whole at once.
+
+    Most tables are in that order. So the work is done while the next rows are on their way, instead
+    of all in the end. If an id comes that is less than the last one, all of it is taken back.
+    """
+
+    def __init__(self, builder: TransactionsBuilder) -> None:
+        self._builder = builder
+        self.go_back = builder.mark()
+        self._last: Any = None  # the id of the last run
+        self._open = np.empty(0, np.int32)  # its codes, to which more may come
+
+    def add(self, ids: pl.Series, starts: NDArray[np.bool_], codes: NDArray[np.int32]) -> bool:
+        """Add pairs, which start runs where it is said; say whether the ids of these ascend."""
+        if ids.null_count() or not (ids[1:] > ids[:-1]).all():
+            return False
+        first, last = ids[0], self._last
+        if last is not None and (type(first) is not type(last) or not first >= last):
+            return False
+        # Where runs begin, the one left open among them; the new one that is open does not count.
+        bounds = np.flatnonzero(starts) + len(self._open)
+        if last is not None:
+            bounds[0] = 0
+            if first != last:
+                bounds = np.insert(bounds, 1, len(self._open))
+        every = np.concatenate([self._open, codes])
+        self._last, self._open = ids[-1], every[bounds[-1] :].copy()
+        self._hand_over(bounds, every[: bounds[-1]])
+        return True
+
+    def _hand_over(self, bounds: NDArray[np.int64], codes: NDArray[np.int32]) -> None:
+        held = codes != _NO_ITEM
+        if not held.all():
+            bounds = np.concatenate([[0], np.cumsum(held)])[bounds]
+            codes = codes[held]
+        # Some at a time: a frame comes as a whole.
+        for row in range(0, len(bounds) - 1, _STEP):
+            some = bounds[row : row + _STEP + 1]
+            self._builder.add_rows(some - some[0], codes[some[0] : some[-1]])
+
+    def finish(self) -> None:
+        """Hand over the last transaction."""
+        if self._last is not None:
+            self._hand_over(np.array([0, len(self._open)]), self._open)
 
 
 def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[np.int64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.arrow import adbc_batches, columns_of, frame_of
@@ -89,15 +88,17 @@ class _Adbc(_Picking):
             with cursor.fetch_record_batch() as reader:
                 return columns_of(reader.schema)
 
-    def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
+    def _batches(self, statement: str, text_ids: bool) -> Iterator[Any]:
+        return adbc_batches(self._connection, statement, {}, self._picked)
+
+    def _frame(self, batch: Any, text_ids: bool) -> pl.DataFrame:
+        """Return a batch as a frame."""
         import polars as pl
 
-        with closing(adbc_batches(self._connection, statement, {}, self._picked)) as batches:
-            for batch in batches:
-                frame = frame_of(batch)
-                if text_ids:
-                    frame = frame.with_columns(frame.get_columns()[0].cast(pl.String))
-                yield frame
+        frame = frame_of(batch)
+        if text_ids:
+            return frame.with_columns(frame.get_columns()[0].cast(pl.String))
+        return frame
 
     def _interrupt(self) -> bool:
         try:

@@ -97,7 +97,9 @@ class Database:
         """
         statement = self.statement(query, columns, names, text_ids=text_ids)
         with self.sound("the query"):
-            yield from self._fetching.ahead(lambda: self._batches(statement, text_ids), tell)
+            batches = self._fetching.ahead(lambda: self._batches(statement, text_ids), tell)
+            for batch in batches:
+                yield self._frame(batch, text_ids)
 
     def statement(
         self, query: str, columns: Sequence[Column], names: Sequence[str], *, text_ids: bool
@@ -150,8 +152,13 @@ class Database:
     def _columns(self, query: str) -> list[Column]:
         raise NotImplementedError
 
-    def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
+    def _batches(self, statement: str, text_ids: bool) -> Iterator[Any]:
+        """Yield rows as the driver gives them; while the next are fetched, they become frames."""
         raise NotImplementedError
+
+    def _frame(self, batch: Any, text_ids: bool) -> pl.DataFrame:
+        """Return a batch as a frame, on the thread that works on it."""
+        return batch  # type: ignore[no-any-return]
 
     def _interrupt(self) -> bool:
         """Tell the driver to give up; say whether it can be told."""

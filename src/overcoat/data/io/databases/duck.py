@@ -64,9 +64,12 @@ class Duck(Target):
         columns = columns_of(self._reader(f"SELECT * FROM ({query}\n) LIMIT 0").schema)
         return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
-    def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
-        for batch in self._reader(statement):
-            yield frame_of(batch)
+    def _batches(self, statement: str, text_ids: bool) -> Iterator[Any]:
+        yield from self._reader(statement)
+
+    def _frame(self, batch: Any, text_ids: bool) -> pl.DataFrame:
+        """Return a batch as a frame."""
+        return frame_of(batch)
 
     def _interrupt(self) -> bool:
         self._connection.interrupt()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from overcoat.data.io.databases.address import Address
@@ -76,10 +76,12 @@ class Postgres(Target):
             with cursor.fetch_record_batch() as reader:
                 return columns_of(reader.schema)
 
-    def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
-        with closing(adbc_batches(self._connection, statement, _BATCH)) as batches:
-            for batch in batches:
-                yield frame_of(batch)
+    def _batches(self, statement: str, text_ids: bool) -> Iterator[Any]:
+        return adbc_batches(self._connection, statement, _BATCH)
+
+    def _frame(self, batch: Any, text_ids: bool) -> pl.DataFrame:
+        """Return a batch as a frame."""
+        return frame_of(batch)
 
     def _interrupt(self) -> bool:
         with suppress(*self.errors):  # nothing to cancel, or nobody to ask

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -107,21 +107,23 @@ class AdbcSqlite(_AnySqlite):
             cursor.execute(f"SELECT * FROM ({query}\n) LIMIT 0")
             return _columns(cursor.description)
 
-    def _batches(self, statement: str, text_ids: bool) -> Iterator[pl.DataFrame]:
-        import polars as pl
-
+    def _batches(self, statement: str, text_ids: bool) -> Iterator[Any]:
         options = {"adbc.sqlite.query.batch_rows": str(ROWS)}
         try:
-            with closing(adbc_batches(self._connection, statement, options)) as batches:
-                for batch in batches:
-                    frame = frame_of(batch)
-                    if not text_ids and frame.dtypes[0] != pl.Int64:
-                        raise MixedIdsError
-                    yield self.checked(frame)
+            yield from adbc_batches(self._connection, statement, options)
         except OSError as error:
             if not text_ids and "Type mismatch in column 0" in str(error):
                 raise MixedIdsError from None
             raise
+
+    def _frame(self, batch: Any, text_ids: bool) -> pl.DataFrame:
+        """Return a batch as a frame; refuse what cannot be an id or an item."""
+        import polars as pl
+
+        frame = frame_of(batch)
+        if not text_ids and frame.dtypes[0] != pl.Int64:
+            raise MixedIdsError
+        return self.checked(frame)
 
     def _close(self) -> None:
         if self._ours:
