@@ -294,6 +294,25 @@ def test_the_source_is_not_replaced(store: Store) -> None:
         )
     check(url, replaces=True, source=store.url, query="SELECT * FROM other")
     check(url, replaces=True, source="data.csv", query="SELECT * FROM diag")
+    if not isinstance(store, Postgres):  # to which capital letters are others
+        other = f"{store.url}#DIAG"
+        assert "is read by the query" in error_of(lambda: check(other, replaces=True, source=url))
+
+
+@every
+def test_the_source_is_not_replaced_behind_a_view(store: Store) -> None:
+    store.fill("diag", ["patient", "code"], [(1, "a")])
+    store.run("CREATE VIEW seen AS SELECT * FROM diag")
+    url = f"{store.url}#diag"
+    for said in [
+        {"source": f"{store.url}#seen"},
+        {"source": store.url, "query": "SELECT * FROM seen"},
+    ]:
+        assert "may be read through a view" in error_of(
+            lambda said=said: check(url, replaces=True, **said)  # type: ignore[misc]
+        )
+    check(url, replaces=True, source="data.csv")
+    assert store.rows("diag") == [(1, "a")]
 
 
 def test_a_table_has_a_name() -> None:

@@ -46,6 +46,7 @@ _data_options = _together(
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option(
             "--item",
+            multiple=True,
             metavar="COLUMN",
             help="Long table: the item's column. Wide table: its columns, as A,B,C.",
         ),
@@ -110,6 +111,8 @@ def data_options(function: F) -> F:
         from overcoat.data.io import Asked
 
         said = {name: others.pop(name) for name in _SAID}
+        # Given several times, it names several columns; once, they may be split by commas.
+        said["item"] = said["item"][0] if len(said["item"]) == 1 else said["item"] or None
         asked = Asked(id=id_, sep=_separator(sep), **said)
         return function(data=Input(data, asked), **others)
 

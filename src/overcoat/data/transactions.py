@@ -7,7 +7,7 @@ weighted rows.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -137,7 +137,7 @@ class Transactions:
         for number, row in enumerate(rows, start=1):
             if isinstance(row, (str, bytes)):
                 raise DataError(f"transaction {number} is a string; expected a set of items")
-            if not isinstance(row, Iterable):
+            if not isinstance(row, Iterable) or isinstance(row, Mapping):
                 raise DataError(f"transaction {number} is {row!r}; expected a set of items")
             count = next(many, None)
             if count is None:

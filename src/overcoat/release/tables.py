@@ -67,6 +67,8 @@ class TableSink(Sink):
                 stage,
                 doing="writing a table",
             )
+            if self._replaces and self._shares_database(source):
+                database.wait(lambda: self._refuse_views(database), stage, doing="writing a table")
         finally:
             with suppress(DataError):
                 database.wait(database.rollback)
@@ -74,12 +76,30 @@ class TableSink(Sink):
 
     def _refuse_source(self, source: object, query: str | None) -> None:
         """Refuse to replace what is read; a query that has the name in it may read it."""
-        if not is_address(source):
+        if not self._shares_database(source):
             return
         read, name = parse_address(str(source)), self._table[-1].lower()
-        is_named = read.table[-1:] == self._table[-1:] or name in (query or "").lower()
-        if (read.kind, read.place) == (self._address.kind, self._address.place) and is_named:
+        named = [part.lower() for part in read.table[-1:]]
+        if name in named or name in (query or "").lower():
             raise DataError("is read by the query; name another table for the output", self.name)
+
+    def _shares_database(self, source: object) -> bool:
+        if not is_address(source):
+            return False
+        read = parse_address(str(source))
+        return (read.kind, read.place) == (self._address.kind, self._address.place)
+
+    def _refuse_views(self, database: Target) -> None:
+        """Refuse to replace a table that a view of the source's database may read."""
+        name = self._table[-1].lower()
+        if database.relation(database.resolve(self._table)) is not None and any(
+            name in text.lower() for text in database.definitions()
+        ):
+            raise DataError(
+                "may be read through a view or a function of the database that the data come from; "
+                "name another table for the output, or drop this one yourself",
+                self.name,
+            )
 
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return the columns of the table, called as in the input where that has names."""

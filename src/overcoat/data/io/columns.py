@@ -115,6 +115,29 @@ def look_alikes(layout: Layout, found: Sequence[str]) -> list[str]:
     stems = {_stem(name) for name in named} - {""}
     if layout.format != "long":
         return []
+    return [*_people(layout, named, found), *_alike(layout, named, stems, found)]
+
+
+def _people(layout: Layout, named: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Say which column tells people apart, where each row is taken for one person."""
+    from overcoat.data.identifiers.columns import is_of_people
+
+    people = [
+        name
+        for name in found
+        if layout.by_row and isinstance(name, str) and name not in named and is_of_people(name)
+    ]
+    if not people:
+        return []
+    return [
+        f"each row counts as one person; if column {people[0]!r} tells people apart, and some have "
+        f"several rows, name it: --id {people[0]}"
+    ]
+
+
+def _alike(
+    layout: Layout, named: Sequence[str], stems: set[str], found: Sequence[str]
+) -> list[str]:
     names = [name for name in found if isinstance(name, str) and name != layout.id]
     alike = [name for name in names if _stem(name) in stems]
     others = [name for name in alike if name not in named]

@@ -136,6 +136,11 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
     if not _is_file(source):
         if isinstance(source, (bytes, bytearray)):
             raise DataError(f"cannot read transactions from {type(source).__name__}")
+        if unfit := [name for name in asked.said if name not in ("pad", "trim", "upper")]:
+            raise DataError(
+                f"{', '.join(unfit)} cannot be said of a {type(source).__name__}, which is taken "
+                "as sets of items; give a file, a frame or a database connection"
+            )
         return Transactions.of(source, keep_order=keep_order)
 
     if resources := fhir_files(source):

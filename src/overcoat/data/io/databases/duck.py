@@ -89,6 +89,14 @@ class Duck(Target):
         ).fetchone()
         return None if found is None else "view" if found[0] == "VIEW" else "table"
 
+    def definitions(self) -> list[str]:
+        """Return the texts of views and macros."""
+        found = self._connection.execute(
+            "SELECT sql FROM duckdb_views() WHERE NOT internal UNION ALL SELECT macro_definition "
+            "FROM duckdb_functions() WHERE NOT internal AND macro_definition IS NOT NULL"
+        ).fetchall()
+        return [str(text) for (text,) in found]
+
     def run(self, statement: str) -> None:
         """Run a statement that returns nothing."""
         self._connection.execute(statement)

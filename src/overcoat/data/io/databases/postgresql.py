@@ -107,6 +107,17 @@ class Postgres(Target):
         )
         return None if kind is None else "table" if kind in ("r", "p") else "view"
 
+    def definitions(self) -> list[str]:
+        """Return the texts of views and functions."""
+        ours = "NOT IN ('pg_catalog', 'information_schema')"
+        text = self._ask(
+            "SELECT coalesce(string_agg(text, chr(10)), '') FROM (SELECT definition AS text FROM "
+            f"pg_views WHERE schemaname {ours} UNION ALL SELECT definition FROM pg_matviews "
+            "UNION ALL SELECT prosrc FROM pg_proc JOIN pg_namespace AS n ON n.oid = pronamespace "
+            f"WHERE nspname {ours}) AS told"
+        )
+        return [str(text)]
+
     def _ask(self, query: str) -> Any:
         with self._connection.cursor() as cursor:
             cursor.execute(query)

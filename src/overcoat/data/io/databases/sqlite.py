@@ -191,6 +191,11 @@ class Sqlite(_AnySqlite, Target):
         ).fetchone()
         return None if found is None else str(found[0])
 
+    def definitions(self) -> list[str]:
+        """Return the texts of views."""
+        views = "SELECT sql FROM sqlite_master WHERE type = 'view'"
+        return [str(text) for (text,) in self._connection.execute(views).fetchall()]
+
     def run(self, statement: str) -> None:
         """Run a statement that returns nothing."""
         self._connection.execute(statement)

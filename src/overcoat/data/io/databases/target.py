@@ -41,6 +41,10 @@ class Target(Database):
         """Return what a name stands for, such as ``table`` or ``view``; None for nothing."""
         raise NotImplementedError
 
+    def definitions(self) -> list[str]:
+        """Return the texts of views, macros and the like: whatever a query may read through."""
+        raise NotImplementedError
+
     def run(self, statement: str) -> None:
         """Run a statement that returns nothing."""
         raise NotImplementedError
