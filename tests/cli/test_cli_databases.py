@@ -125,6 +125,30 @@ def test_outputs_are_checked_before_the_work(desk: Desk) -> None:
     assert list(desk.files()) == ["d.dat"]
 
 
+def test_no_file_is_written_over_a_database(desk: Desk) -> None:
+    store = Sqlite(desk.folder / "a.db")
+    fill(store)
+    source = ["anonymize", "sqlite:///a.db#diag", *COLUMNS, *POLICY]
+    for arguments, says in [
+        ([*source, "-o", "a.db"], "is an input"),
+        ([*source, "-o", "o.csv", "--mapping", "a.db"], "is an input"),
+        (["anonymize", "d.dat", *POLICY, "-o", "a.db"], "sqlite:///a.db#released"),
+        (["anonymize", "d.dat", *POLICY, "-o", "b.duckdb"], "duckdb:///b.duckdb#released"),
+        (
+            ["anonymize", "d.dat", *POLICY, "-o", "sqlite:///a.db#t", "--mapping", "a.db"],
+            "is the database of the release",
+        ),
+        (
+            ["anonymize", "d.dat", *POLICY, "-o", "sqlite:///b.db#t", "--mapping", "./b.db"],
+            "is the database of the release",
+        ),
+    ]:
+        before = desk.files()
+        done = desk.run(*arguments)
+        assert (done.status, says in done.err) == (2, True), done.err
+        assert desk.files() == before
+
+
 @needs_posix
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
 def test_ctrl_c(desk: Desk, kind: str) -> None:
@@ -220,7 +244,7 @@ def test_no_password_is_told(desk: Desk, store: Postgres) -> None:
     ]
     statuses = []
     for arguments in runs:
-        done = desk.run(*arguments)
+        done = desk.run(*arguments, "--log-file", "log.jsonl")
         statuses.append(done.status)
         assert SECRET not in told(desk, done), arguments
     assert statuses[:4] == [0, 0, 2, 2]

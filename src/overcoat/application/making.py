@@ -52,6 +52,7 @@ def anonymize(
     sink = sink_for(outputs.released, replace=outputs.replace)
     targets = [*sink.files, outputs.mapping, outputs.codebook]
     check_outputs([data.source, use, *policy.files], targets)
+    sink.check_beside(outputs.mapping, outputs.codebook)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:

@@ -47,6 +47,7 @@ def publish(
         raise DataError("the order of the input is not known; read it with keep_order=True")
     sink = sink_for(target, replace=replace)
     layout = sink.layout(result.data.layout, to)
+    sink.check_beside(mapping, codebook)
     with Staging() as staging, sink:
         sink.stage(staging, result.released, layout, order, stage)
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)

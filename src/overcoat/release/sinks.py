@@ -55,6 +55,9 @@ class Sink:
         `source` and `query` are what is read, and must not be written over.
         """
 
+    def check_beside(self, *paths: str | os.PathLike[str] | None) -> None:
+        """Refuse files that would be written over the place of the release."""
+
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return how the release is laid out here, by default like the input."""
         raise TypeError(f"{type(self).__name__} has no layout")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -101,6 +102,16 @@ class TableSink(Sink):
                 self.name,
             )
 
+    def check_beside(self, *paths: str | os.PathLike[str] | None) -> None:
+        """Refuse files that would be written over the database."""
+        if self._address.kind == "postgresql":
+            return
+        here = self._address.path.resolve()
+        for path in paths:
+            if path is not None and Path(path).resolve() == here:
+                name = os.fspath(path)
+                raise DataError("is the database of the release; name another file", name)
+
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return the columns of the table, called as in the input where that has names."""
         layout = table_layout(like, to, self._address)
@@ -140,6 +151,7 @@ class TableSink(Sink):
 
         self._do(create, tell)
         for frame in frames_of(released, row_parts(released, order), layout):
+            tell()
             self._do(lambda frame=frame: database.insert(self._table, frame), tell)  # type: ignore[misc]
             done = min(done + (1 << 16), n_rows)
 

@@ -38,7 +38,10 @@ _FAMILIES = {".dat": ".dat", ".txt": ".dat", ".csv": ".csv", ".tsv": ".tsv"}
 
 
 # What else a name may promise, and would not keep.
-_OTHER = frozenset({".arrow", ".feather", ".html", ".json", ".ods", ".xls", ".xlsm", ".zip"})
+_OTHER = frozenset(
+    {".arrow", ".feather", ".html", ".json", ".ndjson", ".ods", ".xls", ".xlsm", ".zip"}
+)
+_DATABASES = frozenset({".db", ".duckdb", ".sqlite", ".sqlite3"})
 
 
 def is_gzip_name(name: str) -> bool:
@@ -161,6 +164,9 @@ def output_layout(
     before = layout or Layout("basket")
     parquet = suffix in _PARQUET
     text = suffix in _SEPARATORS
+    if suffix in _DATABASES:
+        scheme = "duckdb" if suffix == ".duckdb" else "sqlite"
+        raise DataError(f"a database holds tables; name one: {scheme}:///{name}#released", name)
     if suffix in _OTHER:
         raise DataError(f"cannot write {suffix}; name the file .csv, .dat, .parquet or .xlsx", name)
     if suffix == WORKBOOK or (before.workbook and not text and not parquet and to is None):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from overcoat.data.io.atomic import Staging
-from overcoat.data.io.databases.address import is_address, shown
+from overcoat.data.io.databases.address import file_of, is_address, shown
 from overcoat.data.io.files import reads
 from overcoat.errors import DataError
 
@@ -13,8 +13,11 @@ __all__ = ["check_outputs"]
 
 
 def check_outputs(inputs: Iterable[str | None], outputs: Iterable[str | None]) -> None:
-    """Find out before the work, not after it, that an output cannot be written."""
-    given = [path for path in inputs if path is not None]
+    """Find out before the work, not after it, that an output cannot be written.
+
+    An address among the inputs stands for the file of its database.
+    """
+    given = [file_of(path) for path in inputs if path is not None]
     with Staging() as staging:  # leaves nothing behind
         for output in outputs:
             if output is None or output == "-":

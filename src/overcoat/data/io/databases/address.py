@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, unquote
 from overcoat.errors import DataError
 from overcoat.words import without_passwords
 
-__all__ = ["Address", "Kind", "is_address", "parse_address", "parse_table", "shown"]
+__all__ = ["Address", "Kind", "file_of", "is_address", "parse_address", "parse_table", "shown"]
 
 Kind = Literal["sqlite", "duckdb", "postgresql"]
 
@@ -79,6 +79,21 @@ def shown(source: str) -> str:
         return parse_address(source).name
     except DataError:
         return without_passwords(source)
+
+
+def file_of(source: str) -> str:
+    """Return the path of the file that a source is, or has its tables in.
+
+    >>> file_of("sqlite:///ward.db#diagnoses"), file_of("ward.csv")
+    ('ward.db', 'ward.csv')
+    """
+    if not is_address(source):
+        return source
+    try:
+        address = parse_address(source)
+    except DataError:  # who reads it will say why
+        return source
+    return str(address.path) if address.kind != "postgresql" else source
 
 
 def parse_address(text: str) -> Address:
