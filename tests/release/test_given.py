@@ -203,3 +203,19 @@ def test_what_takes_several_takes_one() -> None:
     assert len(oc.compare(ROWS, oc.vary(POLICY), q=1).workloads) == 1
     assert RESULT.mapping.apply(ROWS) == RESULT.released
     assert oc.verify(ROWS, RESULT).ok
+
+
+def test_a_misspelt_option_gets_a_sentence() -> None:
+    rows = [{"a"}, {"a"}]
+    with pytest.raises(TypeError, match="no option 'allow_identifier'; did you mean 'allow_iden"):
+        oc.anonymize(rows, 2, oc.AllItemsets(1), allow_identifier=True)
+    with pytest.raises(TypeError, match="id: these data have been read already"):
+        oc.anonymize(oc.read(rows), 2, oc.AllItemsets(1), id="x")
+
+
+@pytest.mark.parametrize("said", [{"id": "p", "item": "c"}, {"query": "SELECT 1"}])
+def test_what_cannot_be_said_of_lists_is_not_dropped(said: dict[str, str]) -> None:
+    with pytest.raises(oc.DataError, match="cannot be said of a list"):
+        oc.read([["1", "a"]], **said)  # type: ignore[arg-type]
+    with pytest.raises(oc.DataError, match="transaction 1 is .*; expected a set of items"):
+        oc.read([{"p": "1", "c": "a"}])

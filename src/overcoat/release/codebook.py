@@ -66,18 +66,22 @@ def codebook_rows(result: Result) -> list[Row]:
 
 
 def codebook_bytes(
-    path: str | os.PathLike[str], rows: Sequence[Row], *, bom: bool = False
+    path: str | os.PathLike[str], rows: Sequence[Row], *, bom: bool = False, like: str | None = None
 ) -> bytes:
-    """Return the content of a codebook file; with `bom`, of a text that Excel takes for UTF-8."""
+    """Return the content of a codebook file; with `bom`, of a text that Excel takes for UTF-8.
+
+    `like` is what separates the columns of the release: a ``.csv`` with semicolons comes in two.
+    """
     check_codebook(path)
     suffix = plain_suffix(os.fspath(path))
     if suffix == WORKBOOK:
         stream = io.BytesIO()
         write_sheet(stream, COLUMNS, rows)
         return stream.getvalue()
-    quote = Dialect(_SEPARATORS[suffix], trim=False).quote
+    sep = ";" if like == ";" and suffix == ".csv" else _SEPARATORS[suffix]
+    quote = Dialect(sep, trim=False).quote
     lines = [
-        _SEPARATORS[suffix].join("" if value is None else quote(str(value)) for value in row)
+        sep.join("" if value is None else quote(str(value)) for value in row)
         for row in [COLUMNS, *rows]
     ]
     text = "\n".join(lines) + "\n"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping as Abstract
+from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +47,15 @@ def take_data(
     """Take the original: transactions, a result, or anything `read` takes with its options."""
     if isinstance(given, Result):
         given = given.data
+    known = signature(read).parameters
+    for name in options or ():
+        if name not in known:
+            near = get_close_matches(name, [*known, "allow_identifiers", "label_from"], 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"there is no option {name!r}{hint}")
     if isinstance(given, Transactions):
         if options:
-            raise TypeError(f"unexpected options: {', '.join(options)}")
+            raise TypeError(f"{', '.join(options)}: these data have been read already")
         return given
     with Context.of(context).stage("read") as stage:
         return read(given, stage=stage, **(options or {}))

@@ -67,8 +67,9 @@ def publish(
                 raise VerificationError("the mapping does not read back as it was written")
         if codebook is not None:
             staged = staging.stage(codebook)
+            rows = codebook_rows(result)
             marked = result.data.layout is not None and result.data.layout.bom
-            staged.write_bytes(codebook_bytes(codebook, codebook_rows(result), bom=marked))
+            staged.write_bytes(codebook_bytes(codebook, rows, bom=marked, like=layout.sep))
             _check_target(result, str(codebook), staged)
         if report is not None:
             report()

@@ -22,7 +22,7 @@ from overcoat.data.io.problems import Problems
 from overcoat.data.io.shown import shown
 from overcoat.data.io.source import Source
 from overcoat.data.layout import Layout
-from overcoat.errors import CancelledError, DataError
+from overcoat.errors import CancelledError, DataError, Problem
 from overcoat.words import count_of
 
 __all__ = ["WorkbookTable", "check_asked", "in_workbook", "require_openpyxl"]
@@ -168,8 +168,16 @@ class WorkbookTable:
                 break
         _, number, names = best
         there = [name for name in names if name]
-        settle_columns(layout, there, self._problems.file, number)  # which raises
-        raise DataError("no row has the names of the columns", self._problems.file)
+        file, others = self._problems.file, [one.title for one in self._book.worksheets]
+        try:
+            settle_columns(layout, there, file, number)  # which raises
+        except DataError as error:
+            if len(others) > 1:
+                told = f"this is sheet {self._sheet.title!r} of {', '.join(map(repr, others))}"
+                more = Problem(f"{told}: --sheet names another", file)
+                raise DataError([*error.problems, more]) from None
+            raise
+        raise DataError("no row has the names of the columns", file)
 
     def _load(self, *, formulas: bool) -> Any:
         """Open the workbook, with its formulas or with their values."""

@@ -56,14 +56,13 @@ def read_omop(
             named = {str(concept): known[concept] for concept in sorted(known)}
         else:
             notes.append("there is no table concept, so nobody knows what the concepts are called")
-        what = " and ".join(f"{domain.name}s" for domain in domains)
+        names = [f"{domain.name}s" for domain in domains]
+        what = " and ".join(names)
         if model.has(PEOPLE):
             empty = int(data.counts[0]) if data.n_distinct and not data.lengths[0] else 0
             if empty:
-                notes.append(
-                    f"{people(empty)} of {data.n_transactions:,} have no {what}; they are "
-                    "transactions without items"
-                )
+                lacking = f"have no {' or '.join(names)}; they are transactions without items"
+                notes.append(f"{people(empty)} of {data.n_transactions:,} {lacking}")
         else:
             notes.append(f"there is no table person, so only people with {what} are counted")
     layout = origin.layout
