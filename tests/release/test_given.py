@@ -217,5 +217,5 @@ def test_a_misspelt_option_gets_a_sentence() -> None:
 def test_what_cannot_be_said_of_lists_is_not_dropped(said: dict[str, str]) -> None:
     with pytest.raises(oc.DataError, match="cannot be said of a list"):
         oc.read([["1", "a"]], **said)  # type: ignore[arg-type]
-    with pytest.raises(oc.DataError, match="transaction 1 is .*; expected a set of items"):
+    with pytest.raises(oc.DataError, match=r"transaction 1 is .*; expected a set of items"):
         oc.read([{"p": "1", "c": "a"}])
