@@ -80,6 +80,17 @@ def ncp(rows: Rows, mapping: Phi, weight: Callable[[Group], Fraction] | None = N
     return sum(penalties, start=Fraction(0)) / max(len(penalties), 1)
 
 
+def flat_ncp(rows: Rows, mapping: Phi) -> Fraction:
+    """Spec 12, word for word: a sum over groups and suppressed items, not over occurrences."""
+    domain = domain_of(rows)
+    occurrences = {item: support({item}, rows) for item in domain}
+    groups = {group for group in mapping.values() if group is not None and len(group) > 1}
+    merged = sum(len(group) * sum(occurrences[item] for item in group) for group in groups)
+    gone = sum(occurrences[item] for item in domain if mapping[item] is None)
+    whole = len(domain) * sum(occurrences.values())
+    return Fraction(merged + len(domain) * gone, whole) if whole else Fraction(0)
+
+
 def fate(item: str, mapping: Phi) -> str:
     """What becomes of an item."""
     group = mapping[item]
