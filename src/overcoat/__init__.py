@@ -22,6 +22,7 @@ from overcoat._version import __version__
 
 if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
+    from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
@@ -96,6 +97,7 @@ __all__ = [
     "Price",
     "Prices",
     "Problem",
+    "Profile",
     "Result",
     "Risk",
     "Setting",
@@ -120,6 +122,7 @@ __all__ = [
     "evaluate",
     "methods",
     "price",
+    "profile",
     "read",
     "risk",
     "summarize",
@@ -131,6 +134,7 @@ __all__ = [
 # wait for NumPy.
 _HOMES = {
     "advice.price": ("Price", "Prices", "price"),
+    "advice.profile": ("Profile", "profile"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",

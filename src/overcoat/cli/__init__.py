@@ -23,6 +23,7 @@ from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
 from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
+from overcoat.cli.profile import profile
 from overcoat.cli.progress import say
 from overcoat.errors import CancelledError, InputError, OvercoatError
 from overcoat.words import without_passwords
@@ -61,7 +62,7 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, risk, explain, evaluate, compare, apply, pgen, demo):
+for command in (profile, anonymize, verify, risk, explain, evaluate, compare, apply, pgen, demo):
     cli.add_command(command)
 
 
