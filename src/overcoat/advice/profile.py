@@ -20,7 +20,7 @@ from overcoat.exposure.risk import assess
 from overcoat.release.given import take_data
 from overcoat.words import count_of, listed, people
 
-__all__ = ["Profile", "Spread", "look_at", "profile"]
+__all__ = ["Profile", "Spread", "look_at", "profile", "suspicious"]
 
 _SHOWN = 8
 _FEW_PEOPLE = 100
@@ -238,12 +238,12 @@ def look_at(data: Transactions, *, k: int = 5, stage: Stage = QUIET) -> Profile:
         rare=tuple((labels[one], int(held[one])) for one in rare[:_SHOWN].tolist()),
         common=tuple((labels[one], int(held[one])) for one in falling[:_SHOWN].tolist()),
         risk=assess(data, known=2, k=k, stage=stage).before,
-        suspicious=tuple(_suspicious(data, k, stage)),
+        suspicious=tuple(suspicious(data, k, stage)),
         read_as=data.origin.read_as,
     )
 
 
-def _suspicious(data: Transactions, k: int, stage: Stage) -> Iterator[str]:
+def suspicious(data: Transactions, k: int, stage: Stage) -> Iterator[str]:
     """Yield what may be wrong: of the items, of the rows, of how they were read."""
     yield from data.origin.notes
     for suspicion in suspects(data, stage=stage):

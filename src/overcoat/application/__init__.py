@@ -7,7 +7,7 @@ parses what people say and renders what comes back; it composes nothing itself.
 
 from overcoat.application.checking import Assessed, Checked, evaluate, risk, verify
 from overcoat.application.comparing import Compared, compare, pgen
-from overcoat.application.deciding import profile
+from overcoat.application.deciding import check_draft, init, profile
 from overcoat.application.making import anonymize, explain
 from overcoat.application.said import Input, Outputs, Questions, Statement
 
@@ -20,9 +20,11 @@ __all__ = [
     "Questions",
     "Statement",
     "anonymize",
+    "check_draft",
     "compare",
     "evaluate",
     "explain",
+    "init",
     "pgen",
     "profile",
     "risk",

@@ -21,6 +21,7 @@ from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, risk, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
+from overcoat.cli.init import init
 from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.profile import profile
@@ -62,7 +63,20 @@ def cli() -> None:
     """
 
 
-for command in (profile, anonymize, verify, risk, explain, evaluate, compare, apply, pgen, demo):
+COMMANDS = (
+    profile,
+    init,
+    anonymize,
+    verify,
+    risk,
+    explain,
+    evaluate,
+    compare,
+    apply,
+    pgen,
+    demo,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 
