@@ -137,6 +137,9 @@ class AllItemsetsFinder:
         self._stage, self._tell = stage, tell
         self._family = family
         self._linkable = family.linkable.astype(np.uint8)
+        group_of = grouping.group_of()  # where a run goes on from an earlier one, not all are alone
+        kept = group_of >= 0
+        np.maximum.at(self._linkable, group_of[kept], self._linkable[kept])
         # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
         # merge with a group that was not linkable can break smaller sizes again.
         self._sizes_settle = family.whole_domain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +24,7 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import COLUMNS, codebook_rows
 from overcoat.release.publish import publish
 from overcoat.release.sinks import Sink
+from overcoat.release.starting import Moved, moved
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
 
@@ -97,6 +99,12 @@ class Result:
         """What the owner should know: of how the data were read, and of the policy."""
         insisted = [f"published because you insist: {why}" for why in self.identifiers]
         return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+
+    @cached_property
+    def moved(self) -> Moved | None:
+        """What has changed since the mapping that was started from; None where there was none."""
+        start = None if self.method is None else self.method.start
+        return None if start is None else moved(start, self.mapping, self.data)
 
     @property
     def trace(self) -> Iterator[TraceStep]:
