@@ -19,6 +19,7 @@ from overcoat.errors import PolicyError, Problem
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
+from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import COLUMNS, codebook_rows
@@ -105,6 +106,11 @@ class Result:
         """What has changed since the mapping that was started from; None where there was none."""
         start = None if self.method is None else self.method.start
         return None if start is None else moved(start, self.mapping, self.data)
+
+    @cached_property
+    def exactness(self) -> Exactness:
+        """How many items of people are told exactly, as one of several, or not at all."""
+        return exactness_of(self.data, self.mapping)
 
     @property
     def trace(self) -> Iterator[TraceStep]:

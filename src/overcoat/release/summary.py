@@ -35,6 +35,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
         ("changed", _changed(result)),
         *([("since then", str(result.moved))] if result.moved is not None else []),
         ("suppressed", _suppressed(result)),
+        ("told", str(result.exactness)),
         ("loss", _loss(result)),
     ]
     lines += exact_counts(result.counts)
