@@ -18,7 +18,7 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, risk, verify
+from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, verify
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
 from overcoat.cli.init import init
@@ -26,6 +26,7 @@ from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.profile import profile
 from overcoat.cli.progress import say
+from overcoat.cli.risk import risk
 from overcoat.errors import CancelledError, InputError, OvercoatError
 from overcoat.words import without_passwords
 
@@ -129,6 +130,8 @@ def _run() -> int:
         each = "overcoat: error: " if isinstance(error, InputError) else ""
         for line in rest:
             say(f"{each}{line}")
+        for note in getattr(error, "__notes__", ()):
+            say(note)
         return _fail(error.exit_code, error.kind, str(error), error)
     except (KeyboardInterrupt, click.Abort) as error:
         cause = error.__cause__  # click makes its Abort of an interrupt

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from overcoat.cli.options import (
     names_option,
     output_options,
     policy_options,
+    start_option,
     state,
     talk_options,
 )
@@ -34,13 +36,14 @@ if TYPE_CHECKING:
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
-__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk", "verify"]
+__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "verify"]
 
 
 @click.command()
 @policy_options
 @output_options
 @names_option
+@start_option
 @click.option(
     "--suggest",
     type=FILE,
@@ -67,6 +70,8 @@ def anonymize(**options: Any) -> None:
       overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
       overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
           --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released --replace
+      overcoat anonymize march.csv --id patient --item code -k 5 --km 2 --start february.json
+          -o march-out.csv --mapping march.json
     """
     _make_release(**options)
 
@@ -85,7 +90,15 @@ def apply(**options: Any) -> None:
     Example:
       overcoat apply march.csv --id patient --item code --use map.json -k 5 --km 2 -o march-out.csv
     """
-    _make_release(**options)
+    from overcoat.cli.hints import starting_instead
+    from overcoat.errors import UnknownItemsError, VerificationError
+
+    try:
+        _make_release(**options)
+    except (UnknownItemsError, VerificationError) as error:
+        if told := starting_instead(error, sys.argv):
+            error.add_note(told)
+        raise
 
 
 def _make_release(
@@ -101,6 +114,7 @@ def _make_release(
     as_json: bool,
     quiet: bool,
     use: str | None = None,
+    start: str | None = None,
     label_from: str | None = None,
     suggest: str | None = None,
     **settings: Any,
@@ -147,6 +161,7 @@ def _make_release(
             state(data, **settings),
             outputs,
             use=use,
+            start=start,
             suggest=suggest,
             context=context,
             report=report,
@@ -215,12 +230,14 @@ def verify(
 @data_options
 @click.option("--mapping", type=FILE, metavar="MAP.json", help="The mapping to be explained.")
 @policy_options
+@start_option
 @json_option
 @talk_options
 def explain(
     wanted: tuple[str, ...],
     data: Input,
     mapping: str | None,
+    start: str | None,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -237,7 +254,9 @@ def explain(
 
     with run_context(quiet=quiet) as context:
         statement = state(data, **settings)
-        found, notes = application.explain(wanted, data, mapping, statement, context=context)
+        found, notes = application.explain(
+            wanted, data, mapping, statement, start=start, context=context
+        )
     for note in notes:
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:
@@ -245,96 +264,6 @@ def explain(
         print_json({"overcoat": __version__, **told})
     else:
         print_text("\n".join(map(str, found)))
-
-
-@click.command()
-@data_options
-@click.argument("released", type=FILE, metavar="[RELEASED]", required=False)
-@click.option("--mapping", type=FILE, metavar="MAP.json", help="With RELEASED: its mapping.")
-@click.option(
-    "--known",
-    type=click.IntRange(1, 64),
-    default=3,
-    show_default=True,
-    metavar="M",
-    help="Say it for 1, 2, … up to M items that an attacker knows, and for the whole row.",
-)
-@click.option(
-    "-k",
-    "k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="K",
-    help="How many people make a crowd.",
-)
-@click.option(
-    "--linkable", type=FILE, metavar="FILE", help="An attacker knows only the items in FILE."
-)
-@click.option(
-    "--attacks",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Also draw N people, tell an attacker M of their items, and show how many rows fit.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="SEED",
-    help="Of the draws.",
-)
-@layout_option
-@json_option
-@talk_options
-def risk(
-    data: Input,
-    released: str | None,
-    mapping: str | None,
-    known: int,
-    k: int,
-    linkable: str | None,
-    attacks: int | None,
-    seed: int,
-    to: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Say what an attacker who knows some items of a person can do.
-
-    Without RELEASED for DATA as they are; with it for both, before and after.
-
-    \b
-    Examples:
-      overcoat risk baskets.dat
-      overcoat risk baskets.dat released.dat --mapping map.json -k 5 --known 3
-    """
-    from overcoat import application
-    from overcoat.report.risk import attack_lines, risk_lines
-
-    if (released is None) != (mapping is None):
-        raise click.UsageError("RELEASED and --mapping go together")
-    with run_context(quiet=quiet) as context:
-        found = application.risk(
-            *(data, released, mapping),
-            known=known,
-            k=k,
-            linkable=linkable,
-            attacks=attacks or 0,
-            seed=seed,
-            to=to,
-            context=context,
-        )
-    for note in found.notes:
-        say_unless_quiet(f"note: {note}", quiet)
-    if as_json:
-        more = {} if attacks is None else {"attacks": [asdict(one) for one in found.attacks]}
-        print_json({"overcoat": __version__, **found.risk.to_json(), "seed": seed, **more})
-    else:
-        print_text(risk_lines(found.risk))
-        if found.attacks:
-            print_text("\n" + attack_lines(found.attacks))
 
 
 @click.command()

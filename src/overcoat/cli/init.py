@@ -81,7 +81,7 @@ def init(
 
     \b
     Examples:
-      overcoat init baskets.dat
+      overcoat init baskets.dat -o start.toml
       overcoat init patients.csv --id patient --item code -k 5 --km 2 --hierarchy icd9.csv
           --utility disorders.txt -o policy.toml
     """
