@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
-__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk", "verify"]
+__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk"]
 
 
 @click.command()
@@ -100,6 +100,12 @@ def _make_release(
     dry_run: bool,
     as_json: bool,
     quiet: bool,
+    report: str | None,
+    external_report: str | None,
+    certificate: str | None,
+    public_certificate: str | None,
+    salt: str | None,
+    describe: str | None,
     use: str | None = None,
     label_from: str | None = None,
     suggest: str | None = None,
@@ -121,12 +127,21 @@ def _make_release(
         *(output or "-", mapping, to, keep_order, allow_identifiers, codebook, label_from),
         replace=replace,
         dry_run=dry_run,
+        papers=application.Papers(
+            report, external_report, certificate, public_certificate, describe, salt
+        ),
     )
+    papers = {
+        "report": report,
+        "external_report": external_report,
+        "certificate": certificate,
+        "public_certificate": public_certificate,
+    }
     told = None if output is None else shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
-        def report(result: Result, risk: Exposed) -> None:
+        def tell(result: Result, risk: Exposed) -> None:
             context.start("done")
             risks.append(risk)
             if as_json:
@@ -135,6 +150,7 @@ def _make_release(
                     "released": told,
                     "mapping": mapping,
                     "codebook": codebook,
+                    **papers,
                     "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
@@ -149,7 +165,7 @@ def _make_release(
             use=use,
             suggest=suggest,
             context=context,
-            report=report,
+            report=tell,
         )
     for note in problem_lines(result.notes):
         say_unless_quiet(f"note: {note}", quiet)
@@ -159,55 +175,10 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else told
-        files = {"released": released, "mapping": mapping, "codebook": codebook}
+        files = {"released": released, "mapping": mapping, "codebook": codebook, **papers}
         if dry_run:
             files = {"released": "nothing was written (--dry-run)"}
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
-
-
-@click.command()
-@data_options
-@click.argument("released", type=FILE, metavar="RELEASED")
-@click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
-@policy_options
-@layout_option
-@json_option
-@talk_options
-def verify(
-    data: Input,
-    released: str,
-    mapping: str,
-    to: str | None,
-    as_json: bool,
-    quiet: bool,
-    **settings: Any,
-) -> int:
-    """Say whether a release satisfies its policy; list every violation.
-
-    Checks that RELEASED is DATA under the mapping, that every protected itemset matches at least k
-    people or nobody, that no group reaches across utility sets, and that no more than s percent of
-    the items are suppressed.
-
-    \b
-    Example:
-      overcoat verify baskets.dat released.dat --mapping map.json -k 5 --km 2
-    """
-    from overcoat import application
-    from overcoat.report.json import failed_to_json, verdict_to_json
-    from overcoat.report.text import verdict_lines
-
-    with run_context(quiet=quiet) as context:
-        statement = state(data, **settings)
-        found = application.verify(data, released, mapping, statement, to=to, context=context)
-    notes = problem_lines(found.notes)
-    for note in notes:
-        say_unless_quiet(f"note: {note}", quiet)
-    if as_json:
-        told = verdict_to_json if found.verdict.ok else failed_to_json
-        print_json(told(found.verdict, k=found.k, notes=notes))
-    else:
-        say_unless_quiet(verdict_lines(found.verdict, found.k), quiet and found.verdict.ok)
-    return 0 if found.verdict.ok else 4
 
 
 @click.command()

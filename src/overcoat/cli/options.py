@@ -15,11 +15,13 @@ __all__ = [
     "FILE",
     "cost_options",
     "data_options",
+    "describe_option",
     "json_option",
     "layout_option",
     "names_option",
     "output_options",
     "policy_options",
+    "reading_options",
     "state",
     "talk_options",
     "workload_options",
@@ -40,9 +42,8 @@ def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-_data_options = _together(
+_reading_options = _together(
     [
-        click.argument("data", type=FILE, metavar="DATA"),
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option(
             "--item",
@@ -102,8 +103,8 @@ _SAID = (
 )
 
 
-def data_options(function: F) -> F:
-    """Add DATA and the options that say how it is to be read; the command gets an `Input`."""
+def reading_options(function: F) -> F:
+    """Add the options that say how `data` is to be read; the command gets an `Input`."""
 
     @wraps(function)
     def gathered(data: str, id_: str | None, sep: str | None, **others: Any) -> Any:
@@ -116,7 +117,12 @@ def data_options(function: F) -> F:
         asked = Asked(id=id_, sep=_separator(sep), **said)
         return function(data=Input(data, asked), **others)
 
-    return _data_options(cast(F, gathered))
+    return _reading_options(cast(F, gathered))
+
+
+def data_options(function: F) -> F:
+    """Add DATA and the options that say how it is to be read; the command gets an `Input`."""
+    return click.argument("data", type=FILE, metavar="DATA")(reading_options(function))
 
 
 # What tells the cost of a release: `evaluate` takes these and no more of a policy.
@@ -238,6 +244,13 @@ policy_options = _together(
 
 cost_options = _together(list(_COSTS.values()))
 
+describe_option = click.option(
+    "--describe",
+    type=FILE,
+    metavar="FILE",
+    help="For reports: what items are called, a table of codes and descriptions anyone may see.",
+)
+
 output_options = _together(
     [
         click.option(
@@ -256,6 +269,37 @@ output_options = _together(
             metavar="BOOK.csv",
             help="Where to write a table of what became of each item: .csv, .tsv or .xlsx.",
         ),
+        click.option(
+            "--report",
+            type=FILE,
+            metavar="R.html",
+            help="Where to write a report for inside: it has figures of the original.",
+        ),
+        click.option(
+            "--external-report",
+            type=FILE,
+            metavar="E.html",
+            help="Where to write a report that may be passed on: made of what is published alone.",
+        ),
+        click.option(
+            "--certificate",
+            type=FILE,
+            metavar="C.json",
+            help="Where to write a certificate for inside: digests, policy, verdict, risk.",
+        ),
+        click.option(
+            "--public-certificate",
+            type=FILE,
+            metavar="P.json",
+            help="Where to write a certificate that may be passed on.",
+        ),
+        click.option(
+            "--salt",
+            type=FILE,
+            metavar="FILE",
+            help="A secret: the public certificate names the input by a digest salted with it.",
+        ),
+        describe_option,
         click.option(
             "--to",
             type=click.Choice(["basket", "long", "list"]),
