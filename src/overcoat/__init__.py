@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
+    from overcoat.report.public import certificate, report
     from overcoat.report.text import summarize
     from overcoat.verification import Verdict, Violation
 
@@ -111,12 +112,14 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "certificate",
     "compare",
     "datasets",
     "draw_workload",
     "evaluate",
     "methods",
     "read",
+    "report",
     "risk",
     "summarize",
     "vary",
@@ -197,6 +200,7 @@ _HOMES = {
         "TraceStep",
     ),
     "release.sinks": ("Sink",),
+    "report.public": ("certificate", "report"),
     "report.text": ("summarize",),
     "verification": (
         "Verdict",

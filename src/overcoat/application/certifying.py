@@ -21,7 +21,7 @@ from overcoat.report.certificate import (
     salted,
 )
 
-__all__ = ["compare_published", "compare_result", "differing_files"]
+__all__ = ["compare_published", "compare_result", "differing_files", "differing_statement"]
 
 
 def differing_files(certified: dict[str, Any], released: str, mapping: str) -> list[str]:
@@ -31,6 +31,15 @@ def differing_files(certified: dict[str, Any], released: str, mapping: str) -> l
         found["released"] = sha256_of(released)
     digests = {name: certified["digests"].get(name) for name in found}
     return differences({"digests": digests}, {"digests": found})
+
+
+def differing_statement(certified: dict[str, Any], policy: Policy, digest: str | None) -> list[str]:
+    """Say where the policy and the input are not the certified ones; `digest` is of the input."""
+    found = {"policy": policy.to_json(), "digests": {"policy": policy.digest, "input": digest}}
+    if "input" not in certified["digests"]:
+        del found["digests"]["input"]
+    digests = {name: certified["digests"].get(name) for name in found["digests"]}
+    return differences({"policy": certified["policy"], "digests": digests}, found)
 
 
 def compare_result(

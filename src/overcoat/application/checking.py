@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
-from overcoat.application.certifying import compare_published, compare_result, differing_files
+from overcoat.application.certifying import (
+    compare_published,
+    compare_result,
+    differing_files,
+    differing_statement,
+)
 from overcoat.application.reporting import read_salt, settle_published
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
@@ -122,8 +127,11 @@ def _verify(
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
     notes = (*bound.notes, *pair_notes(original, copy, known))
-    if certified is None or not verdict.ok:
+    if certified is None:
         return Checked(verdict, bound.k, notes)
+    if not verdict.ok:
+        found = differing_statement(certified, bound.settled, original.file_digest)
+        return Checked(verdict, bound.k, notes, tuple(found))
     result = make_release(original, bound, known, context, {})
     result.digests["released"] = copy.file_digest
     with context.stage("certificate") as stage:

@@ -53,7 +53,7 @@ def anonymize(
     sink = sink_for(outputs.released, replace=outputs.replace)
     papers = outputs.papers
     papers.check(outputs.mapping)
-    targets = [outputs.mapping, outputs.codebook, *papers.files]
+    targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
     check_outputs([data.source, use, *papers.inputs, *policy.files], [*sink.files, *targets])
     sink.check_beside(*targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))

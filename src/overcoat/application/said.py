@@ -106,9 +106,14 @@ class Papers:
     salt: str | None = None
 
     @property
-    def files(self) -> list[str | None]:
-        """What is to be written."""
-        return [self.report, self.external_report, self.certificate, self.public_certificate]
+    def files(self) -> dict[str, str | None]:
+        """What is to be written, by name."""
+        return {
+            "report": self.report,
+            "external_report": self.external_report,
+            "certificate": self.certificate,
+            "public_certificate": self.public_certificate,
+        }
 
     @property
     def inputs(self) -> list[str | None]:

@@ -26,11 +26,12 @@ from overcoat.cli.output import (
     print_text,
     say_unless_quiet,
 )
+from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
-    from overcoat.application import Input
+    from overcoat.application import Input, Papers
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
@@ -40,6 +41,7 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk"]
 @click.command()
 @policy_options
 @output_options
+@paper_options
 @names_option
 @click.option(
     "--suggest",
@@ -75,6 +77,7 @@ def anonymize(**options: Any) -> None:
 @click.option("--use", required=True, type=FILE, metavar="MAP.json", help="The mapping to apply.")
 @policy_options
 @output_options
+@paper_options
 @data_options
 @json_option
 @talk_options
@@ -100,12 +103,7 @@ def _make_release(
     dry_run: bool,
     as_json: bool,
     quiet: bool,
-    report: str | None,
-    external_report: str | None,
-    certificate: str | None,
-    public_certificate: str | None,
-    salt: str | None,
-    describe: str | None,
+    papers: Papers,
     use: str | None = None,
     label_from: str | None = None,
     suggest: str | None = None,
@@ -127,16 +125,8 @@ def _make_release(
         *(output or "-", mapping, to, keep_order, allow_identifiers, codebook, label_from),
         replace=replace,
         dry_run=dry_run,
-        papers=application.Papers(
-            report, external_report, certificate, public_certificate, describe, salt
-        ),
+        papers=papers,
     )
-    papers = {
-        "report": report,
-        "external_report": external_report,
-        "certificate": certificate,
-        "public_certificate": public_certificate,
-    }
     told = None if output is None else shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
@@ -150,7 +140,7 @@ def _make_release(
                     "released": told,
                     "mapping": mapping,
                     "codebook": codebook,
-                    **papers,
+                    **papers.files,
                     "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
@@ -175,7 +165,7 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else told
-        files = {"released": released, "mapping": mapping, "codebook": codebook, **papers}
+        files = {"released": released, "mapping": mapping, "codebook": codebook, **papers.files}
         if dry_run:
             files = {"released": "nothing was written (--dry-run)"}
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)

@@ -15,7 +15,6 @@ __all__ = [
     "FILE",
     "cost_options",
     "data_options",
-    "describe_option",
     "json_option",
     "layout_option",
     "names_option",
@@ -244,13 +243,6 @@ policy_options = _together(
 
 cost_options = _together(list(_COSTS.values()))
 
-describe_option = click.option(
-    "--describe",
-    type=FILE,
-    metavar="FILE",
-    help="For reports: what items are called, a table of codes and descriptions anyone may see.",
-)
-
 output_options = _together(
     [
         click.option(
@@ -269,37 +261,6 @@ output_options = _together(
             metavar="BOOK.csv",
             help="Where to write a table of what became of each item: .csv, .tsv or .xlsx.",
         ),
-        click.option(
-            "--report",
-            type=FILE,
-            metavar="R.html",
-            help="Where to write a report for inside: it has figures of the original.",
-        ),
-        click.option(
-            "--external-report",
-            type=FILE,
-            metavar="E.html",
-            help="Where to write a report that may be passed on: made of what is published alone.",
-        ),
-        click.option(
-            "--certificate",
-            type=FILE,
-            metavar="C.json",
-            help="Where to write a certificate for inside: digests, policy, verdict, risk.",
-        ),
-        click.option(
-            "--public-certificate",
-            type=FILE,
-            metavar="P.json",
-            help="Where to write a certificate that may be passed on.",
-        ),
-        click.option(
-            "--salt",
-            type=FILE,
-            metavar="FILE",
-            help="A secret: the public certificate names the input by a digest salted with it.",
-        ),
-        describe_option,
         click.option(
             "--to",
             type=click.Choice(["basket", "long", "list"]),

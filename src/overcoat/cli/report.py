@@ -9,7 +9,6 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
-    describe_option,
     json_option,
     layout_option,
     policy_options,
@@ -18,6 +17,7 @@ from overcoat.cli.options import (
     talk_options,
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
+from overcoat.cli.papers import describe_option
 from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
@@ -70,9 +70,10 @@ def report(
 
     \b
     Examples:
-      overcoat report released.dat --mapping map.json --policy policy.toml -o external.html
-      overcoat report released.csv --id patient --item code --mapping map.json
-          --policy policy.toml --data patients.csv -o internal.html
+      overcoat report released.dat --mapping map.json -k 5 --km 2 -o external.html
+      overcoat report released.dat --mapping map.json --policy public.json -o external.html
+      overcoat report released.dat --mapping map.json -k 5 --km 2 --data baskets.dat
+          -o internal.html
     """
     from overcoat import application
 

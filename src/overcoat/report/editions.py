@@ -18,13 +18,15 @@ from overcoat.report.sections import (
     listed,
     paragraphs,
     parameter_rows,
+    plain,
     risk_section,
     section,
     size_section,
     violation_list,
 )
 from overcoat.report.style import STYLE
-from overcoat.report.wording import board, costs, gaps, promises, safety
+from overcoat.report.wording import board, costs, gaps, known_words, promises, safety, share
+from overcoat.words import count_of, people
 
 __all__ = ["external_page", "internal_page"]
 
@@ -67,7 +69,7 @@ def internal_page(told: Internal, price: Mapping[str, str] | None = None) -> str
     risk = risk_section(outside.n_transactions, outside.k, outside.risk, told.risk)
     parameters, digests = inside_rows(told)
     return _page(
-        "Report on a release, internal",
+        "Report on a release",
         _INTERNAL,
         [
             _first_screen(outside, costs(outside, told)),
@@ -90,11 +92,10 @@ def _page(title: str, edition: str, parts: list[str | Section]) -> str:
     first = [part for part in parts if isinstance(part, str)]
     kind, _, explained = edition.partition(". ")
     body = [
-        f'<p class="edition">{escape(kind)}</p>',
+        f'<p><span class="edition">{escape(kind)}</span> {escape(explained)}</p>',
         *first,
         contents([(name, heading) for name, heading, _ in sections]),
         *(section(name, heading, inside) for name, heading, inside in sections),
-        f"<p>{escape(explained)}</p>",
     ]
     return page(title, body, style=STYLE, paper="portrait")
 
@@ -105,6 +106,8 @@ def _first_screen(told: External, cost: list[str]) -> str:
     answer = safety(told)
     short, _, rest = answer.partition(". " if not answer.startswith("Yes,") else ": ")
     safe = f'<p class="big">{escape(short)}.</p><p>{escape(rest[:1].upper() + rest[1:])}</p>'
+    size = f"{people(told.n_transactions)}, {count_of(told.n_items, 'item')}."
+    safe += f"<p>{plain(f'{size} {_unique(told)}')}</p>"
     if not verdict.ok:
         safe += violation_list(verdict)
     return cards(
@@ -112,9 +115,16 @@ def _first_screen(told: External, cost: list[str]) -> str:
             ("good" if good else "bad", "Is it safe?", safe),
             ("plain", "Under which policy?", listed(promises(told))),
             ("plain", "What did it cost?", paragraphs(cost)),
-            ("open", "What is not covered?", listed(gaps(told))),
+            ("open", "What is not covered?", listed(gaps(told), headed=True)),
         ]
     )
+
+
+def _unique(told: External) -> str:
+    """Say who is unique with as much known as the policy is about."""
+    at = next(one for one in told.risk if one.known == (told.m or 2))
+    who = share(at.unique, told.n_transactions, at.exact)
+    return f"With {known_words(at.known)}, {who} {'is' if at.unique < 2 else 'are'} unique."
 
 
 def _board(texts: list[str]) -> Iterator[str]:

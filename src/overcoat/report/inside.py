@@ -11,7 +11,7 @@ from overcoat.html import Raw, escape, table
 from overcoat.report.page import scrolling
 from overcoat.report.sections import labelled
 from overcoat.report.wording import errors
-from overcoat.words import count_of, listed, people
+from overcoat.words import count_of, listed
 
 __all__ = ["error_section", "inside_rows", "named_rows", "reasons_of"]
 
@@ -44,24 +44,26 @@ def named_rows(
 def reasons_of(told: Internal) -> dict[str, str] | None:
     """Say of each group what asked for it first; None where nobody knows how it was found."""
     result, data = told.result, told.result.data
+    persons = Persons(data.offsets, data.codes, data.counts, data.n_items)
     n_merges: dict[str, int] = {}
-    first: dict[str, tuple[str, ...]] = {}
+    first: dict[str, str] = {}
     for step in result.trace:
         label = result.mapping[step.items[0]]
-        if step.action == "merge" and label is not None:
-            n_merges[label] = n_merges.get(label, 0) + 1
-            first.setdefault(label, step.constraint)
+        if step.action != "merge" or label is None:
+            continue
+        n_merges[label] = n_merges.get(label, 0) + 1
+        if label not in first:
+            held = persons.holding([data.vocabulary.code(item) for item in step.constraint])
+            # One that nobody holds in the original was at risk through other merges only.
+            if 0 < held < result.policy.k:
+                who = "1 person has" if held == 1 else f"{held:,} people have"
+                first[label] = f"only {who} {listed(step.constraint)}"
     if not n_merges:
         return None
-    persons = Persons(data.offsets, data.codes, data.counts, data.n_items)
-    reasons = {}
-    for label, items in first.items():
-        held = persons.holding([data.vocabulary.code(item) for item in items])
-        who = people(held) if held else "nobody"
-        have = "has" if held <= 1 else "have"
-        also = f"; {n_merges[label]:,} merges" if n_merges[label] > 1 else ""
-        reasons[label] = f"{who} {have} {listed(items)}{also}"
-    return reasons
+    return {
+        label: f"{first.get(label, 'other merges put it at risk')} ({count_of(number, 'merge')})"
+        for label, number in n_merges.items()
+    }
 
 
 def error_section(told: Internal) -> Iterator[str]:

@@ -18,13 +18,13 @@ STYLE = """
 :root { --one: #b5541c; --two: #0b5c8a }
 @media (prefers-color-scheme: dark) { :root { --one: #e08a4f; --two: #74b8e8 } }
 figure { margin: 1rem 0; max-width: 30rem }
-figcaption { font-size: .9rem; color: var(--soft); margin-top: .25rem }
+figcaption { font-weight: 600; font-size: .95rem; margin-bottom: .4rem }
 .plot { display: block; width: 100%; height: auto }
 .plot text { font: 12px system-ui, sans-serif; fill: var(--ink) }
 .plot .value { font-size: 11px }
 .plot .one { fill: var(--one) }
 .plot .two { fill: var(--two) }
-.plot .axis { stroke: var(--line); stroke-width: 1 }
+.plot .axis { stroke: var(--soft); stroke-width: 1 }
 @media print {
   :root { --one: #b5541c; --two: #0b5c8a }
   figure { break-inside: avoid; max-width: 12cm }
@@ -75,10 +75,11 @@ def draw(bars: Bars) -> str:
             parts.append(f'<text x="{x + 16:g}" y="{y + 10:g}">{escape(name)}</text>')
             x += 170
         y += 22
-    top = y
     for label, values in bars.rows:
         y += _LABEL
         parts.append(f'<text x="0" y="{y - 4:g}">{escape(label)}</text>')
+        foot = y + len(values) * (_BAR + _GAP) - _GAP
+        parts.append(f'<line class="axis" x1="0" x2="0" y1="{y:g}" y2="{foot:g}"/>')
         for (number, written), kind in zip(values, classes, strict=True):
             width = _ROOM * min(max(number / bars.most, 0), 1) if bars.most else 0.0
             if number > 0:
@@ -89,8 +90,7 @@ def draw(bars: Bars) -> str:
             parts.append(f'<text class="value" {at}>{escape(written)}</text>')
             y += _BAR + _GAP
         y += 5
-    axis = f'<line class="axis" x1="0" x2="0" y1="{top + 2:g}" y2="{y:g}"/>'
     box = f'viewBox="0 0 {_WIDTH} {y:g}"'
     svg = f'<svg class="plot" role="img" aria-label="{escape(bars.words)}" {box}>'
-    inside = "".join([*parts, axis])
-    return f"<figure>{svg}{inside}</svg><figcaption>{escape(bars.title)}</figcaption></figure>"
+    inside = "".join(parts)
+    return f"<figure><figcaption>{escape(bars.title)}</figcaption>{svg}{inside}</svg></figure>"

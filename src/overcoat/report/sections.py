@@ -29,6 +29,7 @@ __all__ = [
     "listed",
     "paragraphs",
     "parameter_rows",
+    "plain",
     "risk_section",
     "section",
     "size_section",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _LONGEST = 120  # characters of one item or name
+_WIDE = 24  # characters: longer words may be broken anywhere
 _MOST_LISTED = 350_000  # characters of items in all
 _MOST_GROUPS = 1500
 _SIZES = (1, 2, 3, 6, 11, 21, 51, 101, 501)
@@ -53,7 +55,8 @@ def labelled(text: str, most: int = _LONGEST) -> Raw:
     """
     cut = text if len(text) <= most else text[: most - 1] + "…"
     shown = "".join(c if unicodedata.category(c)[0] != "C" else _sign(c) for c in cut)
-    return Raw(f"<bdi>{escape(shown)}</bdi>")
+    long = ' class="long"' if max(map(len, shown.split()), default=0) > _WIDE else ""
+    return Raw(f"<bdi{long}>{escape(shown).replace('|', '|<wbr>')}</bdi>")
 
 
 def _sign(character: str) -> str:
@@ -69,14 +72,27 @@ def section(name: str, title: str, parts: Iterable[str]) -> str:
     )
 
 
+def plain(text: str) -> str:
+    """Return a text as HTML; a number and its sign of percent stay on one line."""
+    return escape(text).replace(" %", "&nbsp;%")
+
+
 def paragraphs(sentences: Iterable[str]) -> str:
     """Return plain texts, a paragraph each."""
-    return "\n".join(f"<p>{escape(text)}</p>" for text in sentences)
+    return "\n".join(f"<p>{plain(text)}</p>" for text in sentences)
 
 
-def listed(sentences: Iterable[str]) -> str:
-    """Return plain texts as a list."""
-    return "<ul>" + "".join(f"<li>{escape(text)}</li>" for text in sentences) + "</ul>"
+def listed(sentences: Iterable[str], *, headed: bool = False) -> str:
+    """Return plain texts as a list; `headed` if the first sentence of each is its heading."""
+    entries = []
+    for text in sentences:
+        head, stop, rest = text.partition(". ")
+        entries.append(
+            f"<li><strong>{plain(head)}.</strong> {plain(rest)}</li>"
+            if headed and stop
+            else f"<li>{plain(text)}</li>"
+        )
+    return f"<ul>{''.join(entries)}</ul>"
 
 
 def cards(four: Iterable[tuple[str, str, str]]) -> str:
@@ -116,7 +132,7 @@ def risk_section(
     )
     told = [("Release", after)] if before is None else [("Original", before), ("Release", after)]
     pictures: list[tuple[str, Callable[[Reach], int]]] = [
-        ("unique", lambda one: one.unique),
+        ("who are unique", lambda one: one.unique),
         (f"in a crowd of fewer than {k:,}", lambda one: one.below_k),
     ]
     for what, pick in pictures:
@@ -187,21 +203,12 @@ def size_section(told: External) -> Iterator[str]:
         items, shown = int(sizes[inside].sum()), int(supports[inside].sum())
         rows.append((name, int(inside.sum()), items, shown))
     plotted = [
-        (
-            "told as it is" if name == "1" else f"one of {name}",
-            [
-                (items / max(len(mapping), 1), percent(items, len(mapping))),
-                (shown / max(occurrences, 1), percent(shown, occurrences)),
-            ],
-        )
-        for name, _, items, shown in rows
+        (_told_as(name), [(shown, percent(shown, occurrences))]) for name, _, _, shown in rows
     ]
-    series = ("items", "labels in rows")
-    words = "How exactly items are told. " + " ".join(
-        f"{name}: {a[1]} of the items, {b[1]} of the labels in rows." for name, (a, b) in plotted
-    )
-    most = max((max(a[0], b[0]) for _, (a, b) in plotted), default=1.0)
-    yield draw(Bars("How exactly items are told", words, series, plotted, most))
+    title = "How exactly rows tell what people have: labels in rows"
+    words = title + ". " + " ".join(f"{name}: {one[0][1]}." for name, one in plotted)
+    most = max((one[0][0] for _, one in plotted), default=1)
+    yield draw(Bars(title, words, ("labels in rows",), plotted, most))
     yield scrolling(
         table(
             rows,
@@ -217,6 +224,10 @@ def size_section(told: External) -> Iterator[str]:
         ),
         "Supports",
     )
+
+
+def _told_as(name: str) -> str:
+    return "an item as it is" if name == "1" else f"one of {name} items"
 
 
 def _classes(
@@ -282,7 +293,8 @@ def group_section(
         body.append(row)
     if body:
         yield ("<p>Whoever has a group has one or more of its items. Open a group to see them.</p>")
-        yield scrolling(table(body, columns, _caption(len(merged))), "Groups")
+        inside = table(body, columns, _caption(len(merged)))
+        yield f'<div class="groups">{scrolling(inside, "Groups")}</div>'
         if len(merged) > len(body):
             yield f"<p>… and {len(merged) - len(body):,} more: the mapping has them all.</p>"
     else:
@@ -326,10 +338,10 @@ def _above(told: External) -> dict[str, str]:
             continue
         paths = [hierarchy.ancestors.get(item, ())[::-1] for item in items]
         common = ""
-        for nodes in zip(*paths, strict=False):  # from the root down
+        for depth, nodes in enumerate(zip(*paths, strict=False)):  # from the root down
             if len({*nodes}) > 1:
                 break
-            common = nodes[0]
+            common = nodes[0] if depth else ""  # that all lie under the root says nothing
         found[label] = common
     return found
 
@@ -351,7 +363,6 @@ def parameter_rows(told: External) -> list[tuple[str, object]]:
     rows += [
         ("may be left out (s), % of the items", f"{demands.max_suppressed:g}"),
         ("left out", f"{told.verdict.n_suppressed:,} ({told.verdict.suppressed_percent:.3g} %)"),
-        ("protected", "; ".join(map(repr, policy.privacy))),
         ("named sets", len(demands.utility.named)),
         ("other items", policy.utility.rest),
         ("hierarchy", "yes" if policy.hierarchy is not None else "none"),

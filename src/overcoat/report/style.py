@@ -42,17 +42,23 @@ section > p, section > ul { margin: .6rem 0 }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)) }
 .scrolling { width: fit-content; max-width: 100%; margin: .75rem 0 }
 .scrolling + .scrolling { margin-top: 1.25rem }
-td, tbody th { vertical-align: top; white-space: normal; overflow-wrap: anywhere }
+td, tbody th { vertical-align: top; white-space: normal }
+bdi.long, td code { overflow-wrap: anywhere }
+td:has(code) { min-width: 14rem; max-width: 40rem }
 tbody th { min-width: 9rem; max-width: 26rem; font-weight: 400 }
 td.number { white-space: nowrap; overflow-wrap: normal }
-td:not(.number) { min-width: 7rem; max-width: 22rem }
+td:not(.number) { max-width: 22rem }
+.groups td:not(.number) { min-width: 8rem }
 thead th { white-space: normal }
-summary { cursor: pointer; overflow-wrap: anywhere }
+summary { cursor: pointer }
 summary:focus-visible, a:focus-visible { outline: 3px solid #0072b2; outline-offset: 2px }
 details > p { margin: .3rem 0 .5rem; font-size: .85rem; overflow-wrap: anywhere }
 section > details { margin: .75rem 0; max-width: 60rem }
 code { font-size: .85em; overflow-wrap: anywhere }
-pre { overflow-x: auto; background: var(--shade); padding: .6rem; border-radius: .3rem }
+pre {
+  white-space: pre-wrap; overflow-wrap: anywhere; background: var(--shade); padding: .6rem;
+  border-radius: .3rem;
+}
 @media (max-width: 30rem) {
   tbody th { min-width: 7rem; position: static }
   th, td { padding: .25rem .4rem }
@@ -67,7 +73,9 @@ pre { overflow-x: auto; background: var(--shade); padding: .6rem; border-radius:
   details::details-content { content-visibility: visible; block-size: auto; opacity: 1 }
   td:not(.number), td:last-child:not(.number) { min-width: 0 }
   h2 { break-after: avoid }
-  pre { white-space: pre-wrap }
+  .groups tbody th { width: 50% }
+  details > p { font-size: 7pt }
+  section > details > p { font-size: 8pt }
 }
 """
 )

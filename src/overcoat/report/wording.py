@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from overcoat.data.transactions import Transactions
 from overcoat.evidence import External, Internal
 from overcoat.exposure.reach import Reach
@@ -40,7 +38,7 @@ def percent(number: float, of: float) -> str:
         return "less than 0.1 %"
     if value >= 99.95 and number != of:
         return "more than 99.9 %"
-    return f"{value:.1f} %".replace(".0 %", " %")
+    return "100 %" if number == of else f"{value:.1f} %"
 
 
 def share(number: int, of: int, exact: bool = True) -> str:
@@ -157,21 +155,25 @@ def became(mapping: Mapping) -> str:
     """Say what became of the items.
 
     >>> became(Mapping.of("abcd", [["a", "b"], ["c"]]))
-    'Of 4 items, 1 is told as it is, 2 are merged into 1 group (of 2), 1 is left out.'
+    'Of 4 items, 1 is told as it is, 2 are merged into 1 group of 2 items, 1 is left out.'
     """
+    if not len(mapping):
+        return "There are no items."
     sizes = sorted(map(len, mapping.merged))
     single = sum(len(group) == 1 for group in mapping.members)
-    parts = []
-    if single:
-        parts.append(f"{single:,} {'is told as it is' if single == 1 else 'are told as they are'}")
+    into = ""
     if sizes:
         spread = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
-        parts.append(
-            f"{sum(sizes):,} are merged into {count_of(len(sizes), 'group')} (of {spread})"
-        )
-    if gone := len(mapping.suppressed):
-        parts.append(f"{gone:,} {'is' if gone == 1 else 'are'} left out")
-    return f"Of {count_of(len(mapping), 'item')}, {', '.join(parts) or 'none is there'}."
+        into = f"merged into {count_of(len(sizes), 'group')} of {spread} items"
+    fates = [
+        (single, "told as it is" if single == 1 else "told as they are"),
+        (sum(sizes), into),
+        (len(mapping.suppressed), "left out"),
+    ]
+    parts = [f"{n:,} {'is' if n == 1 else 'are'} {fate}" for n, fate in fates if n]
+    if len(parts) == 1:
+        return f"All {count_of(len(mapping), 'item')} {parts[0].split(' ', 1)[1]}."
+    return f"Of {count_of(len(mapping), 'item')}, {', '.join(parts)}."
 
 
 def costs(told: External, inside: Internal | None = None) -> list[str]:
@@ -198,24 +200,25 @@ def errors(expected: Errors) -> str:
     """Say how far off counts are that are estimated from a release.
 
     >>> errors(Errors(0.5, 2.0, 0.25, 1.0))
-    'Estimated from the release, the number of people with an item is off by 25 % of itself, and \
-with two given items by 100 %, on average over all that people have.'
+    'Counts of people with one given item, estimated from the release, are off by 25 % of the true \
+number on average, and of people with two given items by 1.0 times the true number.'
     """
     one, two = expected.item_occurrences, expected.pair_occurrences
     if not one and not two:
         return "The number of people with any item, or any two, can be read off the release."
     return (
-        "Estimated from the release, the number of people with an item is off by "
-        f"{_off(one)} of itself, and with two given items by {_off(two)}, on average over all that "
-        "people have."
+        "Counts of people with one given item, estimated from the release, are off by "
+        f"{_off(one)} on average, and of people with two given items by {_off(two)}."
     )
 
 
 def _off(error: float) -> str:
-    return f"{100 * error:,.0f} %" if error >= 0.1 or not error else f"{100 * error:.2g} %"
+    if error >= 1:
+        return f"{error:,.1f} times the true number"
+    return f"{100 * error:.2g} % of the true number"
 
 
-def gaps(told: External, before: Sequence[Reach] | None = None) -> list[str]:
+def gaps(told: External) -> list[str]:
     """Say what the release does not protect from."""
     n, k = told.n_transactions, told.k
     published = told.published
@@ -224,19 +227,21 @@ def gaps(told: External, before: Sequence[Reach] | None = None) -> list[str]:
     sentences = []
     if not everything:
         # What is one step beyond the promise, and the end of it: all that is in a row.
-        for one in told.risk[-2:]:
-            sentences.append(
-                f"Attackers who know more. With {known_words(one.known)}, "
-                f"{share(one.unique, n, one.exact)} {_verb(one.unique)} still unique in the "
-                f"release, and {share(one.below_k, n, one.exact)} {_verb(one.below_k)} in a crowd "
-                f"of fewer than {k:,}."
-            )
-        sentences = [" ".join([sentences[0], *(s.split(". ", 1)[1] for s in sentences[1:])])]
+        more = " ".join(
+            f"With {known_words(one.known)}, {share(one.unique, n, one.exact)} "
+            f"{_verb(one.unique)} still unique in the release, and "
+            f"{share(one.below_k, n, one.exact)} {_verb(one.below_k)} in a crowd of fewer than "
+            f"{k:,}."
+            for one in told.risk[-2:]
+        )
+        sentences.append(f"Attackers who know more. {more}")
     listed = [one for one in families if isinstance(one, AllItemsets) and one.linkable is not None]
     if listed or any(isinstance(one, Coherence) for one in families):
-        sentences.append("Attackers who know other items than those listed as known to them.")
+        sentences.append("Attackers who know other items. Only some are listed as known to them.")
     if families and all(isinstance(one, Itemsets) for one in families):
-        sentences.append("Combinations of items that the policy does not list.")
+        sentences.append(
+            "Other combinations. Those that the policy does not list are not protected."
+        )
     limited = any(isinstance(one, Coherence) and one.h < 100 for one in families)
     if not limited:
         sentences.append(
@@ -246,7 +251,7 @@ def gaps(told: External, before: Sequence[Reach] | None = None) -> list[str]:
     sentences += [
         "Several releases about the same people. What each hides may show when they are laid side "
         "by side.",
-        "Whether somebody is in the data at all.",
+        "Who is in the data. That somebody is in them at all is not hidden.",
     ]
     if published.keep_order:
         sentences.insert(
@@ -270,59 +275,53 @@ def _sentence(text: str) -> str:
 
 def board(told: External, inside: Internal | None = None) -> list[str]:
     """Return paragraphs that can be copied into an application, with the numbers filled in."""
-    n, k = told.n_transactions, told.k
-    rows = told.published.released
-    first = [
-        f"The file to be published has one row for each of {people(n)}, without names or other "
-        f"identifiers{_order(told)}. It says which items a person has: {_mean(rows)} "
-        f"labels a row on average. {became(told.published.mapping)}",
-    ]
-    if told.verdict.ok and told.m is not None and k > 1:
-        first.append(
-            f"Somebody who knows up to {count_of(told.m, 'protected item')} of a person and looks "
-            f"for them in the file finds at least {people(k)} who fit, or nobody."
-        )
-    elif told.verdict.ok and k > 1:
-        first.append(
-            f"Somebody who knows a protected combination of items of a person finds at least "
-            f"{people(k)} who fit, or nobody."
-        )
-    else:
-        first.append("The file does not keep what its policy promises, or promises nothing.")
-    first.append(
-        "That was checked on the released file itself, by counting, apart from the program that "
-        "made it."
+    n = told.n_transactions
+    order = "in the order of the input" if told.published.keep_order else "sorted by their content"
+    first = (
+        f"The file has one row for each of {people(n)}, without names or other identifiers, "
+        f"{order}. A row says which items a person has, in {_mean(told.published.released)} labels "
+        f"on average. {became(told.published.mapping)} {_found(told)} That was checked on the "
+        "released file itself, by counting, apart from the program that made it."
     )
     second = []
-    if inside is not None:
-        pairs = list(zip(inside.risk, told.risk, strict=True))
-        at = [pair for pair in pairs if pair[0].known == (told.m or 2)] or pairs[:1]
-        for was, now in at:
+    for was, now in zip(inside.risk, told.risk, strict=True) if inside is not None else ():
+        if was.known == (told.m or 2):
             second.append(
                 f"In the original, with {known_words(was.known)}, "
-                f"{share(was.unique, n, was.exact)} {_verb(was.unique)} unique; in the release "
-                f"{share(now.unique, n, now.exact)} {_verb(now.unique)}."
+                f"{share(was.unique, n, was.exact)} {_verb(was.unique)} unique, that is, fit one "
+                f"row only; in the release {share(now.unique, n, now.exact)} {_verb(now.unique)}."
             )
     beyond = told.risk[-2]
     second.append(
         f"With {known_words(beyond.known)}, {_percent_of_people(beyond, n)} still unique in the "
         "release."
     )
-    second.append(
-        "Each count of a named set that is marked exact is the true one." if told.counts else ""
-    )
     second += costs(told, inside)[1:]
-    return [" ".join(filter(None, first)), " ".join(filter(None, second))]
+    return [first, " ".join(second)]
+
+
+def _found(told: External) -> str:
+    """Say in a sentence what an attacker finds."""
+    k = people(told.k)
+    if not told.verdict.ok or told.k == 1:
+        return "The file does not protect anybody as it should."
+    families = told.published.policy.privacy
+    if any(isinstance(one, Pgen) for one in families):
+        return f"Whoever knows any part of a person's row finds at least {k} who fit, or nobody."
+    whole = [one.m for one in families if isinstance(one, AllItemsets) and one.linkable is None]
+    if whole:
+        known = "any item" if max(whole) == 1 else f"up to {max(whole)} items, whichever,"
+        return f"Whoever knows {known} of a person finds at least {k} who fit, or nobody."
+    return (
+        "Whoever knows a combination of items that the policy protects finds at least "
+        f"{k} who fit, or nobody."
+    )
 
 
 def _percent_of_people(one: Reach, n: int) -> str:
     if not one.unique:
         return "nobody is" if one.exact else "about nobody is"
     return f"{'' if one.exact else 'about '}{percent(one.unique, n)} of the people are"
-
-
-def _order(told: External) -> str:
-    return ", in the order of the input" if told.published.keep_order else ", in no order"
 
 
 def _mean(rows: Transactions) -> str:
