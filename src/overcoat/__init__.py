@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat.advice.price import Price, Prices, price
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
@@ -93,6 +94,8 @@ __all__ = [
     "Pgen",
     "Policy",
     "PolicyError",
+    "Price",
+    "Prices",
     "Problem",
     "Result",
     "Risk",
@@ -118,6 +121,7 @@ __all__ = [
     "draw_workload",
     "evaluate",
     "methods",
+    "price",
     "read",
     "report",
     "risk",
@@ -129,6 +133,7 @@ __all__ = [
 # Where each name lives. It is fetched at first use, so that `overcoat --version` does not have to
 # wait for NumPy.
 _HOMES = {
+    "advice.price": ("Price", "Prices", "price"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",

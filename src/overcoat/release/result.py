@@ -25,6 +25,7 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import COLUMNS, codebook_rows
 from overcoat.release.publish import Beside, publish
 from overcoat.release.sinks import Sink
+from overcoat.release.starting import Moved, moved
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
 
@@ -99,6 +100,12 @@ class Result:
         """What the owner should know: of how the data were read, and of the policy."""
         insisted = [f"published because you insist: {why}" for why in self.identifiers]
         return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+
+    @cached_property
+    def moved(self) -> Moved | None:
+        """What has changed since the mapping that was started from; None where there was none."""
+        start = None if self.method is None else self.method.start
+        return None if start is None else moved(start, self.mapping, self.data)
 
     @cached_property
     def exactness(self) -> Exactness:

@@ -62,6 +62,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "exactness": result.exactness.to_json(),
         "log2_ul": _finite(result.loss.log2_ul),
         "named_sets": _named_sets(result.counts),
+        "moved": None if result.moved is None else result.moved.to_json(),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": problem_lines(result.notes),
