@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
-    from overcoat.report.public import certificate, report
-    from overcoat.report.text import summarize
+    from overcoat.reports.public import certificate, report
+    from overcoat.reports.text import summarize
     from overcoat.verification import Verdict, Violation
 
 __all__ = [
@@ -205,8 +205,8 @@ _HOMES = {
         "TraceStep",
     ),
     "release.sinks": ("Sink",),
-    "report.public": ("certificate", "report"),
-    "report.text": ("summarize",),
+    "reports.public": ("certificate", "report"),
+    "reports.text": ("summarize",),
     "verification": (
         "Verdict",
         "Violation",

@@ -38,7 +38,7 @@ FLOORS = {
     "evidence": 14,
     "evaluation": 15,
     "advice": 16,
-    "report": 17,
+    "reports": 17,
     "comparison": 18,
     "application": 19,
     "demo": 20,

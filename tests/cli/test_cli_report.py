@@ -12,7 +12,7 @@ import pytest
 
 import overcoat as oc
 from cli.command import Desk, words
-from overcoat.report.certificate import schema
+from overcoat.reports.certificate import schema
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -13,7 +13,7 @@ from overcoat.evidence import External, Internal, Published
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import Policy
 from overcoat.release.result import Result
-from overcoat.report.certificate import (
+from overcoat.reports.certificate import (
     certificate_of,
     differences,
     public_certificate_of,

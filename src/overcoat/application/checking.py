@@ -29,8 +29,8 @@ from overcoat.release.given import pair_notes, take_release
 from overcoat.release.risk import attack as try_attacks
 from overcoat.release.risk import risk as measure_risk
 from overcoat.release.walk import make_release
-from overcoat.report.certificate import certified_policy, read_certificate
-from overcoat.report.evaluation import query_table
+from overcoat.reports.certificate import certified_policy, read_certificate
+from overcoat.reports.evaluation import query_table
 from overcoat.verification import Verdict, verify_published
 from overcoat.verification import verify as check
 

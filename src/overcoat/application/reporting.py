@@ -20,7 +20,7 @@ from overcoat.policy.policy import Policy
 from overcoat.release.given import take_release
 from overcoat.release.result import Result
 from overcoat.release.walk import make_release
-from overcoat.report.certificate import (
+from overcoat.reports.certificate import (
     certificate_of,
     certified_policy,
     dumps,
@@ -28,8 +28,8 @@ from overcoat.report.certificate import (
     read_certificate,
     salted,
 )
-from overcoat.report.editions import external_page, internal_page
-from overcoat.report.names import read_names
+from overcoat.reports.editions import external_page, internal_page
+from overcoat.reports.names import read_names
 from overcoat.verification import Verdict
 
 __all__ = [

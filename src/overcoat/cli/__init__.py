@@ -143,7 +143,7 @@ def _fail(status: int, kind: str, message: str, error: OvercoatError | None = No
     """Return the exit status; the log and, with --json, standard output have it, too."""
     end_log(status, kind, message)
     if "--json" in sys.argv and not has_printed():
-        from overcoat.report.json import error_to_json, failure_to_json
+        from overcoat.reports.json import error_to_json, failure_to_json
 
         content = failure_to_json(kind, message, status) if error is None else error_to_json(error)
         with suppress(OSError):  # the exit status and standard error tell it as well

@@ -125,8 +125,8 @@ def _make_release(
 ) -> None:
     from overcoat import application
     from overcoat.data.io.databases.address import shown
-    from overcoat.report.json import result_to_json
-    from overcoat.report.text import summarize
+    from overcoat.reports.json import result_to_json
+    from overcoat.reports.text import summarize
 
     if output is None and not dry_run:
         raise click.UsageError("Missing option '-o' / '--output': where to write the release.")
@@ -291,7 +291,7 @@ def risk(
       overcoat risk baskets.dat released.dat --mapping map.json -k 5 --known 3
     """
     from overcoat import application
-    from overcoat.report.risk import attack_lines, risk_lines
+    from overcoat.reports.risk import attack_lines, risk_lines
 
     if (released is None) != (mapping is None):
         raise click.UsageError("RELEASED and --mapping go together")

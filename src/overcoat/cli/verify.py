@@ -72,8 +72,8 @@ def verify(
       overcoat verify released.dat --mapping map.json --certificate public.json
     """
     from overcoat import application
-    from overcoat.report.json import failed_to_json, verdict_to_json
-    from overcoat.report.text import verdict_lines
+    from overcoat.reports.json import failed_to_json, verdict_to_json
+    from overcoat.reports.text import verdict_lines
 
     if salt is not None and certificate is None:
         raise click.UsageError("--salt is for the digest of the input in a public --certificate")

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from overcoat.evidence import Internal
 from overcoat.exposure.native import Persons
 from overcoat.html import Raw, escape, table
-from overcoat.report.page import scrolling
-from overcoat.report.sections import labelled
-from overcoat.report.wording import errors
+from overcoat.reports.page import scrolling
+from overcoat.reports.sections import labelled
+from overcoat.reports.wording import errors
 from overcoat.words import count_of, listed
 
 __all__ = ["error_section", "inside_rows", "named_rows", "reasons_of"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from overcoat.report.plots import STYLE as _PLOTS
+from overcoat.reports.plots import STYLE as _PLOTS
 
 __all__ = ["STYLE"]
 

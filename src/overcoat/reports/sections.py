@@ -14,9 +14,9 @@ from overcoat.evidence import External
 from overcoat.exposure.reach import Reach
 from overcoat.html import Raw, table
 from overcoat.policy.hierarchy import Hierarchy
-from overcoat.report.page import scrolling
-from overcoat.report.plots import Bars, draw
-from overcoat.report.wording import known_words, percent
+from overcoat.reports.page import scrolling
+from overcoat.reports.plots import Bars, draw
+from overcoat.reports.wording import known_words, percent
 from overcoat.verification import Verdict
 from overcoat.words import count_of
 

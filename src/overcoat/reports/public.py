@@ -20,9 +20,9 @@ from overcoat.release.given import (
 )
 from overcoat.release.result import Result
 from overcoat.release.walk import make_release
-from overcoat.report.certificate import certificate_of, dumps, public_certificate_of
-from overcoat.report.editions import external_page, internal_page
-from overcoat.report.names import read_names
+from overcoat.reports.certificate import certificate_of, dumps, public_certificate_of
+from overcoat.reports.editions import external_page, internal_page
+from overcoat.reports.names import read_names
 
 __all__ = ["certificate", "report"]
 

@@ -14,9 +14,9 @@ from bridge import phi_of, policy_of
 from oracle import definitions, risk
 from overcoat.data import samples
 from overcoat.evidence import External, Internal, Published
-from overcoat.report.certificate import certificate_of, dumps, public_certificate_of
-from overcoat.report.editions import external_page, internal_page
-from overcoat.report.names import read_names
+from overcoat.reports.certificate import certificate_of, dumps, public_certificate_of
+from overcoat.reports.editions import external_page, internal_page
+from overcoat.reports.names import read_names
 from strategies import random_instance
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -175,7 +175,9 @@ def schema() -> dict[str, Any]:
     >>> schema()["title"]
     'Certificate of a release'
     """
-    text = resources.files("overcoat.report").joinpath("certificate.schema.json").read_text("utf-8")
+    text = (
+        resources.files("overcoat.reports").joinpath("certificate.schema.json").read_text("utf-8")
+    )
     loaded: dict[str, Any] = json.loads(text)
     return loaded
 

@@ -7,9 +7,9 @@ from html import escape
 
 from overcoat.evidence import External, Internal
 from overcoat.html import Raw, table
-from overcoat.report.inside import error_section, inside_rows, named_rows, reasons_of
-from overcoat.report.page import page, scrolling
-from overcoat.report.sections import (
+from overcoat.reports.inside import error_section, inside_rows, named_rows, reasons_of
+from overcoat.reports.page import page, scrolling
+from overcoat.reports.sections import (
     cards,
     contents,
     digest_rows,
@@ -24,8 +24,8 @@ from overcoat.report.sections import (
     size_section,
     violation_list,
 )
-from overcoat.report.style import STYLE
-from overcoat.report.wording import board, costs, gaps, known_words, promises, safety, share
+from overcoat.reports.style import STYLE
+from overcoat.reports.wording import board, costs, gaps, known_words, promises, safety, share
 from overcoat.words import count_of, people
 
 __all__ = ["external_page", "internal_page"]
