@@ -31,6 +31,9 @@ FILES = {
     "february.json": json.dumps(
         {"items": {code: code for code in CODES}, "groups": {code: [code] for code in CODES}}
     ),
+    "earlier.json": json.dumps(
+        {"items": {"a": "x", "b": "x", "c": "c"}, "groups": {"x": ["a", "b"], "c": ["c"]}}
+    ),
     "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
     "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),
     "policy.toml": "k = 5\nkm = 2\n",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
@@ -17,6 +17,7 @@ from overcoat.application.reporting import read_salt, settle_published
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, pack, send
+from overcoat.data.transactions import Transactions
 from overcoat.errors import InputError, PolicyError, Problem, VerificationError
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
@@ -222,11 +223,16 @@ def risk(
     *,
     linkable: str | None = None,
     attacks: int = 0,
+    also: Sequence[tuple[str | None, str]] = (),
     to: str | None = None,
     context: Context,
     **options: Any,
 ) -> Assessed:
-    """Say what an attacker can do; `options` are those of `overcoat.risk`."""
+    """Say what an attacker can do; `options` are those of `overcoat.risk`.
+
+    `also` are further releases of the same people, each with its mapping; None where only the
+    mapping is at hand.
+    """
     known = None if mapping is None else Mapping.read(mapping)
     with context.stage("read") as stage:
         original = data.read(stage)
@@ -236,9 +242,20 @@ def risk(
         family = stated.policy.bind(original).families[0]
         assert isinstance(family, BoundAllItemsets)
         options["linkable"] = list(compress(original.vocabulary, family.linkable))
-    found = measure_risk(original, copy, known, context=context, **options)
+    others = [_further(released, mapping, original, to, context) for released, mapping in also]
+    found = measure_risk(original, copy, known, also=others, context=context, **options)
     tried: tuple[Attack, ...] = ()
     if attacks:
         of = {name: options[name] for name in ("known", "linkable", "seed") if name in options}
         tried = try_attacks(original, None, known, number=attacks, context=context, **of)
     return Assessed(found, tried, original.origin.notes)
+
+
+def _further(
+    released: str | None, mapping: str, original: Transactions, to: str | None, context: Context
+) -> Mapping | tuple[Transactions, Mapping]:
+    known = Mapping.read(mapping)
+    if released is None:
+        return known
+    with context.stage("read") as stage:
+        return take_release(released, original, to, stage=stage), known

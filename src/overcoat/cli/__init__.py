@@ -18,13 +18,14 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, risk
+from overcoat.cli.commands import anonymize, apply, demo, explain, pgen
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
 from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.progress import say
 from overcoat.cli.report import report
+from overcoat.cli.risk import risk
 from overcoat.cli.verify import verify
 from overcoat.errors import CancelledError, InputError, OvercoatError
 from overcoat.words import without_passwords

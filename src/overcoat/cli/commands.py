@@ -14,7 +14,6 @@ from overcoat.cli.options import (
     FILE,
     data_options,
     json_option,
-    layout_option,
     names_option,
     output_options,
     policy_options,
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
-__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk"]
+__all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 
 
 @click.command()
@@ -225,96 +224,6 @@ def explain(
         print_json({"overcoat": __version__, **told})
     else:
         print_text("\n".join(map(str, found)))
-
-
-@click.command()
-@data_options
-@click.argument("released", type=FILE, metavar="[RELEASED]", required=False)
-@click.option("--mapping", type=FILE, metavar="MAP.json", help="With RELEASED: its mapping.")
-@click.option(
-    "--known",
-    type=click.IntRange(1, 64),
-    default=3,
-    show_default=True,
-    metavar="M",
-    help="Say it for 1, 2, … up to M items that an attacker knows, and for the whole row.",
-)
-@click.option(
-    "-k",
-    "k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="K",
-    help="How many people make a crowd.",
-)
-@click.option(
-    "--linkable", type=FILE, metavar="FILE", help="An attacker knows only the items in FILE."
-)
-@click.option(
-    "--attacks",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Also draw N people, tell an attacker M of their items, and show how many rows fit.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="SEED",
-    help="Of the draws.",
-)
-@layout_option
-@json_option
-@talk_options
-def risk(
-    data: Input,
-    released: str | None,
-    mapping: str | None,
-    known: int,
-    k: int,
-    linkable: str | None,
-    attacks: int | None,
-    seed: int,
-    to: str | None,
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    """Say what an attacker who knows some items of a person can do.
-
-    Without RELEASED for DATA as they are; with it for both, before and after.
-
-    \b
-    Examples:
-      overcoat risk baskets.dat
-      overcoat risk baskets.dat released.dat --mapping map.json -k 5 --known 3
-    """
-    from overcoat import application
-    from overcoat.reports.risk import attack_lines, risk_lines
-
-    if (released is None) != (mapping is None):
-        raise click.UsageError("RELEASED and --mapping go together")
-    with run_context(quiet=quiet) as context:
-        found = application.risk(
-            *(data, released, mapping),
-            known=known,
-            k=k,
-            linkable=linkable,
-            attacks=attacks or 0,
-            seed=seed,
-            to=to,
-            context=context,
-        )
-    for note in found.notes:
-        say_unless_quiet(f"note: {note}", quiet)
-    if as_json:
-        more = {} if attacks is None else {"attacks": [asdict(one) for one in found.attacks]}
-        print_json({"overcoat": __version__, **found.risk.to_json(), "seed": seed, **more})
-    else:
-        print_text(risk_lines(found.risk))
-        if found.attacks:
-            print_text("\n" + attack_lines(found.attacks))
 
 
 @click.command()
