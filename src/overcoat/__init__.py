@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
-    from overcoat.report.text import summarize
+    from overcoat.reports.public import certificate, report
+    from overcoat.reports.text import summarize
     from overcoat.verification import Verdict, Violation
 
 __all__ = [
@@ -116,6 +117,7 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "certificate",
     "compare",
     "datasets",
     "draw_workload",
@@ -124,6 +126,7 @@ __all__ = [
     "price",
     "profile",
     "read",
+    "report",
     "risk",
     "summarize",
     "vary",
@@ -206,7 +209,8 @@ _HOMES = {
         "TraceStep",
     ),
     "release.sinks": ("Sink",),
-    "report.text": ("summarize",),
+    "reports.public": ("certificate", "report"),
+    "reports.text": ("summarize",),
     "verification": (
         "Verdict",
         "Violation",

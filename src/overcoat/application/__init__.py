@@ -9,7 +9,8 @@ from overcoat.application.checking import Assessed, Checked, evaluate, risk, ver
 from overcoat.application.comparing import Compared, compare, pgen
 from overcoat.application.deciding import check_draft, init, profile
 from overcoat.application.making import anonymize, explain
-from overcoat.application.said import Input, Outputs, Questions, Statement
+from overcoat.application.reporting import Written, report
+from overcoat.application.said import Input, Outputs, Papers, Questions, Statement
 
 __all__ = [
     "Assessed",
@@ -17,8 +18,10 @@ __all__ = [
     "Compared",
     "Input",
     "Outputs",
+    "Papers",
     "Questions",
     "Statement",
+    "Written",
     "anonymize",
     "check_draft",
     "compare",
@@ -27,6 +30,7 @@ __all__ = [
     "init",
     "pgen",
     "profile",
+    "report",
     "risk",
     "verify",
 ]
