@@ -229,7 +229,7 @@ class _Adding:
                 self.tell()
                 at = self.n_rows - first + 1
                 if layout.format == "list":
-                    add_lists(self.builder, frame[layout.items], problems, at)
+                    add_lists(self.pairs, frame[layout.items], problems, at)
                 else:
                     add_pairs(self.pairs, frame, layout, problems, at)
                 self.n_rows += len(frame)
