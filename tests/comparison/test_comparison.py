@@ -97,6 +97,7 @@ def test_rows_are_what_the_measures_say() -> None:
             "n_exact_counts": None,
             "log2_ul": found.loss.log2_ul,
             "ncp": found.ncp,
+            "flat_ncp": found.flat_ncp,
             "note": "",
         }
         for name, answers in zip(field.workloads, found.answers, strict=True):

@@ -14,6 +14,7 @@ from oracle import definitions as oracle
 from oracle import measures as expected
 from overcoat.data.transactions import Transactions
 from overcoat.loss.error import Errors, ExpectedError
+from overcoat.loss.flat import FlatPenalty
 from overcoat.loss.ncp import CertaintyPenalty
 from overcoat.loss.separable import Separable
 from overcoat.loss.ul import UtilityLoss
@@ -89,8 +90,25 @@ def test_ul() -> None:
 
 def test_flat_ncp() -> None:
     for problem in problems(2):
+        total = partial(expected.flat_ncp, problem.instance.rows)
+        problem.check(FlatPenalty(problem.data), total)
+        assert total(problem.phi(problem.partition)) == expected.ncp(
+            problem.instance.rows, problem.phi(problem.partition)
+        )
+
+
+def test_flat_ncp_is_ncp_without_a_hierarchy() -> None:
+    for problem in problems(5):
         total = partial(expected.ncp, problem.instance.rows)
         problem.check(CertaintyPenalty(problem.data), total)
+
+
+def test_costs_of_flat_ncp_are_whole_numbers() -> None:
+    for problem in problems(6):
+        loss, partition = FlatPenalty(problem.data), problem.partition
+        cost = sum(map(loss.cost_of_group, partition.merged))
+        cost += sum(map(loss.cost_of_item, partition.suppressed.tolist()))
+        assert Fraction(cost, loss.whole) == loss.total(partition)
 
 
 def test_ncp_with_a_hierarchy() -> None:

@@ -80,12 +80,34 @@ def ncp(rows: Rows, mapping: Phi, weight: Callable[[Group], Fraction] | None = N
     return sum(penalties, start=Fraction(0)) / max(len(penalties), 1)
 
 
+def flat_ncp(rows: Rows, mapping: Phi) -> Fraction:
+    """Spec 12, word for word: a sum over groups and suppressed items, not over occurrences."""
+    domain = domain_of(rows)
+    occurrences = {item: support({item}, rows) for item in domain}
+    groups = {group for group in mapping.values() if group is not None and len(group) > 1}
+    merged = sum(len(group) * sum(occurrences[item] for item in group) for group in groups)
+    gone = sum(occurrences[item] for item in domain if mapping[item] is None)
+    whole = len(domain) * sum(occurrences.values())
+    return Fraction(merged + len(domain) * gone, whole) if whole else Fraction(0)
+
+
 def fate(item: str, mapping: Phi) -> str:
     """What becomes of an item."""
     group = mapping[item]
     if group is None:
         return "suppressed"
     return "untouched" if len(group) == 1 else "generalized"
+
+
+def told(rows: Rows, mapping: Phi) -> tuple[list[int], int]:
+    """For each occurrence of an item that is told, one of how many; and how many are not told."""
+    groups = [mapping[item] for row in rows for item in row]
+    return sorted(len(g) for g in groups if g is not None), groups.count(None)
+
+
+def shown(rows: Rows, mapping: Phi) -> list[int]:
+    """For each label of each published row, one of how many items it stands for."""
+    return sorted(len(group) for row in publish(rows, mapping) for group in row)
 
 
 # --- Patterns -------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ _MEASURES = (
     "n_exact_counts",
     "log2_ul",
     "ncp",
+    "flat_ncp",
     "seconds",
 )
 
@@ -281,6 +282,7 @@ def _measure(
         "suppressed_occurrences_percent": occurrences.percent(occurrences.suppressed),
         "log2_ul": loss if math.isfinite(loss) else None,
         "ncp": found.ncp,
+        "flat_ncp": found.flat_ncp,
         "seconds": run.seconds,
     }
     for name, answers in zip(workloads, found.answers, strict=True):

@@ -29,6 +29,7 @@ def evaluation_lines(evaluation: Evaluation) -> str:
     untouched   1 item (33.3 %), 1 occurrence (20 %)
     generalized 2 items (66.7 %), 4 occurrences (80 %): in 1 group of 2 items
     suppressed  none
+    told        of 5 items that people have, 1 is told exactly, 4 are told as one of 2
     loss        log2 UL = -1.637: utility loss, less is better; one less is half the loss
     ncp         0.533: on average an occurrence became a group that spans 53.3 % of all items
     queries     AvgRE 0, median 0, in 1,000 queries of 1 item, drawn by items
@@ -42,8 +43,9 @@ def evaluation_lines(evaluation: Evaluation) -> str:
             f"{count_of(evaluation.n_items, 'item')}",
         ),
         *_change_lines(evaluation),
+        *([("told", str(evaluation.exactness))] if evaluation.exactness else []),
         ("loss", _loss(evaluation.loss.log2_ul)),
-        ("ncp", _ncp(evaluation)),
+        *_ncp_lines(evaluation),
         *exact_counts(evaluation.counts),
         *(("queries", _errors(answers)) for answers in evaluation.answers),
     ]
@@ -132,13 +134,19 @@ def _loss(log2_ul: float) -> str:
     return f"log2 UL = {log2_ul:.3f}: utility loss, less is better; one less is half the loss"
 
 
-def _ncp(evaluation: Evaluation) -> str:
-    wide = "that spans"
-    if evaluation.has_hierarchy:
-        wide = "whose closest common ancestor in the hierarchy spans"
+def _ncp_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
+    if not evaluation.has_hierarchy:
+        return [("ncp", _width(evaluation.ncp, "that spans"))]
+    under = "whose closest common ancestor in the hierarchy spans"
+    return [
+        ("ncp", _width(evaluation.ncp, under)),
+        ("flat ncp", _width(evaluation.flat_ncp, "that holds")),
+    ]
+
+
+def _width(ncp: float, wide: str) -> str:
     return (
-        f"{evaluation.ncp:.3g}: on average an occurrence became a group {wide} "
-        f"{100 * evaluation.ncp:.3g} % of all items"
+        f"{ncp:.3g}: on average an occurrence became a group {wide} {100 * ncp:.3g} % of all items"
     )
 
 
