@@ -11,6 +11,7 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
+    allow_option,
     data_options,
     json_option,
     policy_options,
@@ -56,6 +57,7 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     help="Where to put results, plots and the finished runs.",
 )
 @policy_options
+@allow_option
 @json_option
 @talk_options
 def compare(
@@ -64,6 +66,7 @@ def compare(
     sweep: tuple[str, ...],
     questions: Questions,
     output: str,
+    allow_identifiers: bool,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -99,6 +102,7 @@ def compare(
         try:
             found = application.compare(
                 *(data, statements, sweeps, chosen, questions, folder),
+                allow_identifiers=allow_identifiers,
                 context=context,
                 report=report,
             )
