@@ -172,6 +172,9 @@ class WorkbookTable:
             if number == _HEADERS:
                 break
         _, number, names = best
+        if not names:
+            title = self._sheet.title
+            raise DataError(f"the sheet {title!r} is empty", self._problems.file)
         there = [name for name in names if name]
         file, others = self._problems.file, [one.title for one in self._book.worksheets]
         try:

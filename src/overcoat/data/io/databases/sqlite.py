@@ -69,6 +69,8 @@ class _AnySqlite(Database):
             return "is locked by another program; try again when that is done"
         if "not a database" in reason or "malformed" in reason:
             return f"is no sound SQLite database ({reason})"
+        if 'near ";": syntax error' in reason:
+            return "the query must be one SELECT, with nothing after it"
         if "UTF" in reason:
             return f"{doing} failed: a text is not UTF-8; read it with CAST(… AS BLOB) to see it"
         return super().sentence(doing, _ORNAMENTS.sub("", reason))
