@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "allow_option",
     "cost_options",
     "data_options",
     "json_option",
@@ -244,6 +245,12 @@ policy_options = _together(
 
 cost_options = _together(list(_COSTS.values()))
 
+allow_option = click.option(
+    "--allow-identifiers",
+    is_flag=True,
+    help="Go on although items look like identifiers of people.",
+)
+
 output_options = _together(
     [
         click.option(
@@ -273,11 +280,7 @@ output_options = _together(
             help="Keep the rows in the order of the input. This can link rows to people.",
         ),
         click.option("--dry-run", is_flag=True, help="Do everything but write; -o is not needed."),
-        click.option(
-            "--allow-identifiers",
-            is_flag=True,
-            help="Publish items although they look like identifiers of people.",
-        ),
+        allow_option,
         click.option(
             "--replace",
             is_flag=True,
