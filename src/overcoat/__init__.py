@@ -8,6 +8,7 @@ data        5 transactions, 3 items
 policy      k = 2, 3 constraints (all 2-itemsets), s = 0.5 %
 changed     1 group of 2 items; 1 item as it was
 suppressed  none
+told        of 7 items that people have, 4 are told exactly, 3 are told as one of 2
 loss        log2 UL = -1.959
 verified    yes: every protected itemset matches at least 2 people or nobody
 """
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat.advice.price import Price, Prices, price
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
@@ -91,6 +93,8 @@ __all__ = [
     "Pgen",
     "Policy",
     "PolicyError",
+    "Price",
+    "Prices",
     "Problem",
     "Result",
     "Risk",
@@ -115,6 +119,7 @@ __all__ = [
     "draw_workload",
     "evaluate",
     "methods",
+    "price",
     "read",
     "risk",
     "summarize",
@@ -125,6 +130,7 @@ __all__ = [
 # Where each name lives. It is fetched at first use, so that `overcoat --version` does not have to
 # wait for NumPy.
 _HOMES = {
+    "advice.price": ("Price", "Prices", "price"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",

@@ -17,6 +17,7 @@ from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.changes import Changes, count_changes
 from overcoat.measures.counts import NamedCount, named_counts
+from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss, measure_loss, measure_ncp
 from overcoat.measures.patterns import Patterns, measure_patterns
 from overcoat.measures.queries import Answers, Workload, answer, draw_workloads
@@ -56,6 +57,8 @@ class Evaluation:
     expected : the error of all queries of one and two items, not of drawn ones; None where there
         are too many pairs to count
     own : measures of the user's own, by name
+    exactness : how many of the items that people have are told exactly, as one of several, or not
+        at all
     """
 
     n_transactions: int
@@ -71,6 +74,7 @@ class Evaluation:
     flat_ncp: float = 0.0
     expected: Errors | None = None
     own: dict[str, float | None] = field(default_factory=dict)
+    exactness: Exactness | None = None
 
     def _repr_html_(self) -> str:
         items, occurrences = self.changes.items, self.changes.occurrences
@@ -79,6 +83,7 @@ class Evaluation:
             for fate in ("untouched", "generalized", "suppressed")
         ]
         losses: list[tuple[str, str]] = [
+            *([("told", str(self.exactness))] if self.exactness else []),
             ("log2 UL", f"{self.loss.log2_ul:.4g}"),
             ("NCP", f"{self.ncp:.4g}"),
             *((name, "" if value is None else f"{value:.4g}") for name, value in self.own.items()),
@@ -268,6 +273,7 @@ def measure_release(
         notes=(*policy.notes, *(note for workload in workloads for note in workload.notes)),
         flat_ncp=measure_ncp(data, mapping),
         expected=errors,
+        exactness=exactness_of(data, mapping),
         own={name: None if value is None else float(value) for name, value in own.items()},
     )
 

@@ -26,7 +26,7 @@ def test_text(released: Desk) -> None:
     assert done.out == b""
     names = [line[:11].strip() for line in done.err.splitlines()]
     assert names == [
-        *("data", "untouched", "generalized", "suppressed", "loss", "ncp"),
+        *("data", "untouched", "generalized", "suppressed", "told", "loss", "ncp"),
         *("queries", "queries", "queries", "", "itemsets", "rules", "top"),
     ]
     assert released.run(*EVALUATE, "-q").err == ""

@@ -15,6 +15,7 @@ ANONYMIZE = {
     "n_groups": int,
     "n_generalized_items": int,
     "suppressed": list,
+    "exactness": dict,
     "log2_ul": float,
     "n_constraints": int,
     "seconds": dict,

@@ -99,6 +99,17 @@ def fate(item: str, mapping: Phi) -> str:
     return "untouched" if len(group) == 1 else "generalized"
 
 
+def told(rows: Rows, mapping: Phi) -> tuple[list[int], int]:
+    """For each occurrence of an item that is told, one of how many; and how many are not told."""
+    groups = [mapping[item] for row in rows for item in row]
+    return sorted(len(g) for g in groups if g is not None), groups.count(None)
+
+
+def shown(rows: Rows, mapping: Phi) -> list[int]:
+    """For each label of each published row, one of how many items it stands for."""
+    return sorted(len(group) for row in publish(rows, mapping) for group in row)
+
+
 # --- Patterns -------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 import random
 from collections import Counter
 from fractions import Fraction
-from typing import TypeVar, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from overcoat.mapping import Mapping
 from overcoat.measures import counting as compiled
 from overcoat.measures import reference
 from overcoat.measures.changes import count_changes
+from overcoat.measures.exactness import Exactness, exactness_of, published_exactness
 from overcoat.measures.frequent import mine_frequent
 from overcoat.measures.loss import measure_ncp
 from overcoat.measures.patterns import Survival, measure_patterns
@@ -244,3 +245,23 @@ def test_frequent_itemsets(chunk: int) -> None:
             for x in expected.all_itemsets(instance.domain, max_size)
             if (support := oracle.support(x, instance.rows)) >= max(min_count, 1)
         }
+
+
+def exactness_by_hand(
+    of: Literal["original", "release"], sizes: list[int], gone: int | None
+) -> Exactness:
+    several = [size for size in sizes if size > 1]
+    half = several[(len(several) - 1) // 2] if several else 0
+    spread = (min(several, default=0), half, max(several, default=0))
+    return Exactness(of, len(sizes) - len(several), len(several), gone, *spread)
+
+
+@pytest.mark.parametrize("chunk", range(N_CHUNKS))
+def test_exactness(chunk: int) -> None:
+    for _, instance, data, mapping in cases(chunk):
+        rows, phi = instance.rows, phi_of(mapping)
+        found = exactness_of(data, mapping)
+        assert found == exactness_by_hand("original", *expected.told(rows, phi))
+        assert str(found)
+        outside = published_exactness(mapping.apply(data), mapping)
+        assert outside == exactness_by_hand("release", expected.shown(rows, phi), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ from overcoat.errors import PolicyError, Problem
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
+from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import COLUMNS, codebook_rows
@@ -97,6 +99,11 @@ class Result:
         """What the owner should know: of how the data were read, and of the policy."""
         insisted = [f"published because you insist: {why}" for why in self.identifiers]
         return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+
+    @cached_property
+    def exactness(self) -> Exactness:
+        """How many items of people are told exactly, as one of several, or not at all."""
+        return exactness_of(self.data, self.mapping)
 
     @property
     def trace(self) -> Iterator[TraceStep]:

@@ -34,6 +34,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
         ),
         ("changed", _changed(result)),
         ("suppressed", _suppressed(result)),
+        ("told", str(result.exactness)),
         ("loss", _loss(result)),
     ]
     lines += exact_counts(result.counts)

@@ -29,6 +29,7 @@ def evaluation_lines(evaluation: Evaluation) -> str:
     untouched   1 item (33.3 %), 1 occurrence (20 %)
     generalized 2 items (66.7 %), 4 occurrences (80 %): in 1 group of 2 items
     suppressed  none
+    told        of 5 items that people have, 1 is told exactly, 4 are told as one of 2
     loss        log2 UL = -1.637: utility loss, less is better; one less is half the loss
     ncp         0.533: on average an occurrence became a group that spans 53.3 % of all items
     queries     AvgRE 0, median 0, in 1,000 queries of 1 item, drawn by items
@@ -42,6 +43,7 @@ def evaluation_lines(evaluation: Evaluation) -> str:
             f"{count_of(evaluation.n_items, 'item')}",
         ),
         *_change_lines(evaluation),
+        *([("told", str(evaluation.exactness))] if evaluation.exactness else []),
         ("loss", _loss(evaluation.loss.log2_ul)),
         *_ncp_lines(evaluation),
         *exact_counts(evaluation.counts),

@@ -31,6 +31,7 @@ def summarize(
     policy      k = 2, 3 constraints (all 2-itemsets), s = 0.5 %
     changed     1 group of 2 items; 1 item as it was
     suppressed  none
+    told        of 7 items that people have, 4 are told exactly, 3 are told as one of 2
     loss        log2 UL = -1.959
     verified    yes: every protected itemset matches at least 2 people or nobody
     """
