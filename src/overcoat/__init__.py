@@ -23,7 +23,7 @@ from overcoat._version import __version__
 if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
@@ -77,6 +77,7 @@ __all__ = [
     "DataError",
     "Distances",
     "Evaluation",
+    "Exact",
     "Greedy",
     "Hierarchy",
     "InfeasibleError",
@@ -135,6 +136,7 @@ _HOMES = {
     "algorithms.methods": (
         "Apriori",
         "Coat",
+        "Exact",
         "Greedy",
         "Pcta",
         "methods",

@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from overcoat.algorithms.prices import Prices
 from overcoat.algorithms.scopes import Scopes, bits
 from overcoat.context import QUIET, Stage
 from overcoat.partition import Partition
 
-__all__ = ["Found", "Optimiser", "Place", "gap"]
+__all__ = ["Found", "Optimiser", "Place"]
 
 # A state: the groups as bits, how many are suppressed, the cost so far.
 Groups = tuple[int, ...]
@@ -179,9 +178,9 @@ class Optimiser:
     def _bound(self, gone: int, groups: Groups, n_gone: int, left: int) -> int:
         """Return what must be paid at least; what is impossible costs infinitely much."""
         scopes, prices, infinite = self._scopes, self._prices, self._infinite
-        spent = gone + sum(map(prices.least, groups))
         if not left:
-            return spent
+            return gone + sum(map(prices.cost, groups))
+        spent = gone + sum(map(prices.least, groups))
         rests = [left & prices.block[(group & -group).bit_length() - 1] for group in groups]
         shares = [
             prices.growth(group, rest) if rest else infinite
@@ -258,14 +257,3 @@ class Optimiser:
 
     def _partition(self, groups: Groups | None) -> Partition | None:
         return None if groups is None else Partition.of(map(bits, groups), self._n)
-
-
-def gap(cost: Fraction, bound: Fraction) -> float:
-    """Return how many times the least possible a cost is, at most.
-
-    >>> gap(Fraction(3), Fraction(2)), gap(Fraction(0), Fraction(0)), gap(Fraction(1), Fraction(0))
-    (1.5, 1.0, inf)
-    """
-    if cost <= bound:
-        return 1.0
-    return float(cost / bound) if bound else float("inf")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal
 
+from overcoat.algorithms.proof import Proof
 from overcoat.context import Stage
 from overcoat.partition import Partition
 
@@ -43,11 +44,13 @@ class Outcome:
     steps : what was done, in order; none where a method does not work in steps
     unmet : the constraints whose repair took more suppression than the policy allows; when there
         are any, the policy was not met within s, and the partition shows what it would have taken
+    proof : how far from the least loss it is at most, where the method proves that
     """
 
     partition: Partition
     steps: tuple[Step, ...] = ()
     unmet: tuple[tuple[int, ...], ...] = ()
+    proof: Proof | None = None
 
     def replay(self) -> Iterator[tuple[Step, tuple[int, ...], tuple[int, ...]]]:
         """Yield each step with the items of its group and of its partner at that time."""
