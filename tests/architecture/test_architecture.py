@@ -20,6 +20,7 @@ FLOORS = {
     "engines": 2,
     "checks": 2,
     "html": 2,
+    "labels": 2,
     "words": 2,
     "log": 3,
     "context": 4,

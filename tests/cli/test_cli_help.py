@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sqlite3
@@ -27,6 +28,9 @@ FILES = {
     "patients.csv": LONG,
     "2026-01.csv": "patient;diag_1;diag_2\n" + "".join(f"{n};401;V{n % 3}\n" for n in range(40)),
     "march.csv": LONG.replace("39,", "0,"),
+    "february.json": json.dumps(
+        {"items": {code: code for code in CODES}, "groups": {code: [code] for code in CODES}}
+    ),
     "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
     "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),
     "policy.toml": "k = 5\nkm = 2\n",

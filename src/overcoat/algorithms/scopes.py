@@ -12,6 +12,7 @@ For a few dozen items. Sets of items and of rows are the bits of integers.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overcoat.data.transactions import Transactions
 from overcoat.policy.policy import BoundPolicy
@@ -47,7 +48,15 @@ class Scopes:
 
     def __init__(self, data: Transactions, policy: BoundPolicy) -> None:
         self.k = policy.k
-        self._rows = _row_masks(data, policy.k)
+        self._rows = _row_masks(data)
+        # Counts of rows, bit by bit of them: which rows have a 1, a 2, a 4, … in their count. More
+        # than k is as good as k.
+        self._many = _mask(data.counts >= policy.k)
+        few = np.where(data.counts >= policy.k, 0, data.counts)
+        self._planes = [
+            (place, _mask((few >> place & 1).astype(bool)))
+            for place in range(int(few.max(initial=0)).bit_length())
+        ]
         self.parts: list[tuple[int, int]] = list(dict.fromkeys(_parts(policy)))
         n_items = data.n_items
         self.inside = 0  # the items in any scope
@@ -72,17 +81,23 @@ class Scopes:
             self._rows_of[group] = found
         return found
 
+    def _few(self, rows: int) -> bool:
+        """Whether some rows are 1 to k-1 people."""
+        if not rows or rows & self._many:
+            return False
+        return sum((rows & plane).bit_count() << place for place, plane in self._planes) < self.k
+
     def rare_alone(self, group: int) -> bool:
         """Whether a group by itself is violated."""
-        return bool(group & self.inside) and 0 < self.rows_of(group).bit_count() < self.k
+        return bool(group & self.inside) and self._few(self.rows_of(group))
 
     def rare(self, one: int, other: int) -> bool:
         """Whether two groups, together, are violated."""
         key = (one, other) if one < other else (other, one)
         found = self._rare.get(key)
         if found is None:
-            found = bool(self._beside_of(one) & other) and (
-                0 < (self.rows_of(one) & self.rows_of(other)).bit_count() < self.k
+            found = bool(self._beside_of(one) & other) and self._few(
+                self.rows_of(one) & self.rows_of(other)
             )
             self._rare[key] = found
         return found
@@ -98,7 +113,7 @@ class Scopes:
         found = self._rare_three.get(key)
         if found is None:
             rows = self.rows_of(one) & self.rows_of(two) & self.rows_of(three)
-            found = 0 < rows.bit_count() < self.k and any(
+            found = self._few(rows) and any(
                 items & one and items & two and items & three for items in self._threes
             )
             self._rare_three[key] = found
@@ -106,8 +121,7 @@ class Scopes:
 
     def hopeless(self, one: int, more: int, other: int, still: int) -> bool:
         """Whether two violated groups stay so, whatever of `more` and `still` they take in."""
-        most = self.rows_of(one | more) & self.rows_of(other | still)
-        return most.bit_count() < self.k
+        return self._few(self.rows_of(one | more) & self.rows_of(other | still))
 
     def hold(self, groups: list[int]) -> bool:
         """Whether no set of these groups is violated."""
@@ -118,7 +132,7 @@ class Scopes:
         return True
 
     def _holds(self, rows: list[int], m: int) -> bool:
-        if any(0 < one.bit_count() < self.k for one in rows):
+        if any(map(self._few, rows)):
             return False
         if m > 1:
             for place, one in enumerate(rows):
@@ -137,27 +151,21 @@ class Scopes:
         return found
 
 
-def _row_masks(data: Transactions, k: int) -> list[int]:
-    """Return the rows of each item, as bits.
-
-    A distinct row is there as often as it occurs, but at most k times: which sets are held by
-    nobody, and which by k or more, is the same.
-    """
-    counts = np.minimum(data.counts, k)
-    ends = np.cumsum(counts)
-    n_bits = int(ends[-1]) if len(ends) else 0
-    masks = []
+def _row_masks(data: Transactions) -> list[int]:
+    """Return the distinct rows of each item, as bits."""
     row_of = np.repeat(np.arange(data.n_distinct), data.lengths)
     order = np.argsort(data.codes, kind="stable")
     starts = np.searchsorted(data.codes[order], np.arange(data.n_items + 1))
+    masks = []
     for item in range(data.n_items):
-        rows = row_of[order[starts[item] : starts[item + 1]]]
-        held = np.zeros(n_bits + 1, np.int64)
-        np.add.at(held, ends[rows] - counts[rows], 1)
-        np.add.at(held, ends[rows], -1)
-        packed = np.packbits(np.cumsum(held)[:n_bits].astype(bool), bitorder="little")
-        masks.append(int.from_bytes(packed.tobytes(), "little"))
+        held = np.zeros(data.n_distinct, bool)
+        held[row_of[order[starts[item] : starts[item + 1]]]] = True
+        masks.append(_mask(held))
     return masks
+
+
+def _mask(held: NDArray[np.bool_]) -> int:
+    return int.from_bytes(np.packbits(held, bitorder="little").tobytes(), "little")
 
 
 def _parts(policy: BoundPolicy) -> list[tuple[int, int]]:

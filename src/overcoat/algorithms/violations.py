@@ -79,7 +79,11 @@ class ItemsetFinder:
         self._family, self._grouping, self._k, self._tell = family, grouping, k, tell
         n = family.n_constraints
         self._open = np.arange(n)  # not satisfied for good, as far as known; in order
-        known = family.supports if isinstance(family, BoundPgen) else None
+        group_of = grouping.group_of()
+        alone = np.array_equal(
+            group_of, np.arange(len(group_of))
+        )  # no earlier groups to start from
+        known = family.supports if alone and isinstance(family, BoundPgen) else None
         self._support = np.zeros(n, np.int64) if known is None else known.copy()  # at last sight
         self._stale = np.full(n, known is None)  # not seen yet, or a group of it changed since
         self._holds = np.zeros(n, bool)  # supported by none, and satisfied at last sight
@@ -87,7 +91,7 @@ class ItemsetFinder:
         owner = np.repeat(np.arange(n), np.diff(family.offsets))
         order = np.argsort(family.codes, kind="stable")
         self._holders = owner[order]
-        self._bounds = np.searchsorted(family.codes[order], np.arange(len(grouping.group_of()) + 1))
+        self._bounds = np.searchsorted(family.codes[order], np.arange(len(group_of) + 1))
 
     def changed(self, items: NDArray[np.int32]) -> None:
         """Note which itemsets hold such an item: these have to be looked at again."""
@@ -174,6 +178,9 @@ class AllItemsetsFinder:
         self._stage, self._tell = stage, tell
         self._family = family
         self._linkable = family.linkable.astype(np.uint8)
+        group_of = grouping.group_of()  # where a run goes on from an earlier one, not all are alone
+        kept = group_of >= 0
+        np.maximum.at(self._linkable, group_of[kept], self._linkable[kept])
         # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
         # merge with a group that was not linkable can break smaller sizes again.
         self._sizes_settle = family.whole_domain

@@ -35,23 +35,26 @@ def anonymize(
     outputs: Outputs,
     *,
     use: str | None = None,
+    start: str | None = None,
     suggest: str | None = None,
     context: Context,
     report: Callable[[Result, Exposed], None] = lambda result, risk: None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
-    `report` is called when all is checked, before any file gets its name: should it fail, nothing
-    is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
-    are written there. A dry run does all but writing.
+    `start` is the file of an earlier mapping to go on from. `suggest` is a folder: when the policy
+    cannot be met, policies near it that can are written there. `report` is called when all is
+    checked, before any file gets its name: should it fail, nothing is published. A dry run does all
+    but writing.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
-    policy, method = statement.bind_method()
+    earlier = None if start is None else Mapping.read(start)
+    policy, method = statement.bind_method(earlier)
     check_codebook(outputs.codebook)
     sink = sink_for(outputs.released, replace=outputs.replace)
     targets = [*sink.files, outputs.mapping, outputs.codebook]
-    check_outputs([data.source, use, *policy.files], targets)
+    check_outputs([data.source, use, start, *policy.files], targets)
     sink.check_beside(outputs.mapping, outputs.codebook)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
@@ -64,7 +67,7 @@ def anonymize(
         insisted = refuse_identifiers(
             transactions, allow=allow, file=shown(data.source), stage=stage
         )
-        bound = policy.bind(transactions, known=known or (), stage=stage)
+        bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
     if layout.format == "basket" and layout.sep is None:
         check_names(bound, outputs.label_from, outputs.released)
     if known is None:
@@ -136,10 +139,12 @@ def explain(
     mapping: str | None,
     statement: Statement,
     *,
+    start: str | None = None,
     context: Context,
 ) -> tuple[list[Explanation], list[Problem]]:
     """Run the method again, and say why items became what they are published as."""
-    policy, method = statement.bind_method()
+    earlier = None if start is None else Mapping.read(start)
+    policy, method = statement.bind_method(earlier)
     known = None if mapping is None else Mapping.read(mapping)
     with context.stage("read") as stage:
         transactions = data.read(stage)
@@ -147,7 +152,7 @@ def explain(
     if unknown:
         raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
     with context.stage("policy") as stage:
-        bound = policy.bind(transactions, known=known or (), stage=stage)
+        bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
     result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
     notes = list(result.notes)
     if known is not None and result.mapping != known:

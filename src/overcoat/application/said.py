@@ -12,6 +12,7 @@ from overcoat.context import Stage
 from overcoat.data.io import Asked, read_source
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
+from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.omop import settle_omop
@@ -79,10 +80,14 @@ class Statement:
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
         return cls(policy.with_problems(problems), method, said, minimise)
 
-    def bind_method(self) -> tuple[Policy, Method]:
-        """Return the policy and the method; an unknown name is a problem of the policy."""
+    def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
+        """Return the policy and the method; an unknown name is a problem of the policy.
+
+        `start` is the mapping of an earlier release that the method is to go on from.
+        """
         try:
-            return self.policy, take_method(self.method, minimise=self.minimise)
+            method = take_method(self.method, minimise=self.minimise)
+            return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)
 

@@ -114,6 +114,8 @@ def _run() -> int:
         each = "overcoat: error: " if isinstance(error, InputError) else ""
         for line in rest:
             say(f"{each}{line}")
+        for note in getattr(error, "__notes__", ()):
+            say(note)
         return _fail(error.exit_code, error.kind, str(error), error)
     except (KeyboardInterrupt, click.Abort) as error:
         cause = error.__cause__  # click makes its Abort of an interrupt

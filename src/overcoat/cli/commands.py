@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from overcoat.cli.options import (
     names_option,
     output_options,
     policy_options,
+    start_option,
     state,
     talk_options,
 )
@@ -41,6 +43,7 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen", "risk", "verify"]
 @policy_options
 @output_options
 @names_option
+@start_option
 @click.option(
     "--suggest",
     type=FILE,
@@ -67,6 +70,8 @@ def anonymize(**options: Any) -> None:
       overcoat anonymize '2026-*.csv' --id patient --item diag_1,diag_2 -k 5 --km 2 -o out.csv
       overcoat anonymize sqlite:///ward.db --query "SELECT patient, code FROM diagnoses"
           --id patient --item code -k 5 --km 2 -o sqlite:///ward.db#released --replace
+      overcoat anonymize march.csv --id patient --item code -k 5 --km 2 --start february.json
+          -o march-out.csv --mapping march.json
     """
     _make_release(**options)
 
@@ -85,7 +90,15 @@ def apply(**options: Any) -> None:
     Example:
       overcoat apply march.csv --id patient --item code --use map.json -k 5 --km 2 -o march-out.csv
     """
-    _make_release(**options)
+    from overcoat.cli.hints import starting_instead
+    from overcoat.errors import UnknownItemsError, VerificationError
+
+    try:
+        _make_release(**options)
+    except (UnknownItemsError, VerificationError) as error:
+        if told := starting_instead(error, sys.argv):
+            error.add_note(told)
+        raise
 
 
 def _make_release(
@@ -101,6 +114,7 @@ def _make_release(
     as_json: bool,
     quiet: bool,
     use: str | None = None,
+    start: str | None = None,
     label_from: str | None = None,
     suggest: str | None = None,
     **settings: Any,
@@ -147,6 +161,7 @@ def _make_release(
             state(data, **settings),
             outputs,
             use=use,
+            start=start,
             suggest=suggest,
             context=context,
             report=report,
@@ -215,12 +230,14 @@ def verify(
 @data_options
 @click.option("--mapping", type=FILE, metavar="MAP.json", help="The mapping to be explained.")
 @policy_options
+@start_option
 @json_option
 @talk_options
 def explain(
     wanted: tuple[str, ...],
     data: Input,
     mapping: str | None,
+    start: str | None,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -237,7 +254,9 @@ def explain(
 
     with run_context(quiet=quiet) as context:
         statement = state(data, **settings)
-        found, notes = application.explain(wanted, data, mapping, statement, context=context)
+        found, notes = application.explain(
+            wanted, data, mapping, statement, start=start, context=context
+        )
     for note in notes:
         say_unless_quiet(f"note: {note}", quiet)
     if as_json:

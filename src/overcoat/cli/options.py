@@ -20,6 +20,7 @@ __all__ = [
     "names_option",
     "output_options",
     "policy_options",
+    "start_option",
     "state",
     "talk_options",
     "workload_options",
@@ -289,6 +290,13 @@ names_option = click.option(
     "--label-from",
     type=click.Choice(["utility", "hierarchy"]),
     help="Name a group after the utility set or the node of the hierarchy that it is.",
+)
+
+start_option = click.option(
+    "--start",
+    type=FILE,
+    metavar="MAP.json",
+    help="The mapping of an earlier release: keep its groups, only merge further; place new items.",
 )
 
 layout_option = click.option(

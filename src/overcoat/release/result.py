@@ -26,6 +26,7 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import COLUMNS, codebook_rows
 from overcoat.release.publish import publish
 from overcoat.release.sinks import Sink
+from overcoat.release.starting import Moved, moved
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
 
@@ -105,6 +106,12 @@ class Result:
     def proof(self) -> Proof | None:
         """What is proven of the loss, where the method proves something."""
         return None if self._outcome is None else self._outcome.proof
+
+    @cached_property
+    def moved(self) -> Moved | None:
+        """What has changed since the mapping that was started from; None where there was none."""
+        start = None if self.method is None else self.method.start
+        return None if start is None else moved(start, self.mapping, self.data)
 
     @cached_property
     def exactness(self) -> Exactness:

@@ -66,6 +66,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "log2_ul": _finite(result.loss.log2_ul),
         "optimum": None if result.proof is None else proof_to_json(result.proof),
         "named_sets": _named_sets(result.counts),
+        "moved": None if result.moved is None else result.moved.to_json(),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": problem_lines(result.notes),
