@@ -22,6 +22,7 @@ from overcoat._version import __version__
 
 if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
+    from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
@@ -58,7 +59,8 @@ if TYPE_CHECKING:
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
-    from overcoat.report.text import summarize
+    from overcoat.reports.public import certificate, report
+    from overcoat.reports.text import summarize
     from overcoat.verification import Verdict, Violation
 
 __all__ = [
@@ -97,6 +99,7 @@ __all__ = [
     "Price",
     "Prices",
     "Problem",
+    "Profile",
     "Result",
     "Risk",
     "Setting",
@@ -115,13 +118,16 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "certificate",
     "compare",
     "datasets",
     "draw_workload",
     "evaluate",
     "methods",
     "price",
+    "profile",
     "read",
+    "report",
     "risk",
     "summarize",
     "vary",
@@ -132,6 +138,7 @@ __all__ = [
 # wait for NumPy.
 _HOMES = {
     "advice.price": ("Price", "Prices", "price"),
+    "advice.profile": ("Profile", "profile"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",
@@ -204,7 +211,8 @@ _HOMES = {
         "TraceStep",
     ),
     "release.sinks": ("Sink",),
-    "report.text": ("summarize",),
+    "reports.public": ("certificate", "report"),
+    "reports.text": ("summarize",),
     "verification": (
         "Verdict",
         "Violation",

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 
 from overcoat.advice.explain import Explanation
 from overcoat.advice.explain import explain as explain_item
-from overcoat.advice.suggest import clashes_of, explain_clashes
 from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method
+from overcoat.application.reporting import publish_papers
 from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.errors import InfeasibleError, PolicyError, Problem
+from overcoat.feasibility.why import explained
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import check_codebook
@@ -53,9 +54,11 @@ def anonymize(
     policy, method = statement.bind_method(earlier)
     check_codebook(outputs.codebook)
     sink = sink_for(outputs.released, replace=outputs.replace)
-    targets = [*sink.files, outputs.mapping, outputs.codebook]
-    check_outputs([data.source, use, start, *policy.files], targets)
-    sink.check_beside(outputs.mapping, outputs.codebook)
+    papers = outputs.papers
+    papers.check(outputs.mapping)
+    targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
+    check_outputs([data.source, use, start, *papers.inputs, *policy.files], [*sink.files, *targets])
+    sink.check_beside(*targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
@@ -92,6 +95,7 @@ def anonymize(
         seconds.update(write=now - writing, total=now - began)
         report(result, risk)
 
+    beside = publish_papers(papers, result, keep_order=outputs.keep_order, stage=stage)
     if outputs.dry_run:
         told()
         return result
@@ -102,6 +106,7 @@ def anonymize(
         to=outputs.to,
         keep_order=outputs.keep_order,
         report=told,
+        beside=beside,
         context=context,
     )
     return result
@@ -117,10 +122,7 @@ def _explained(
 ) -> InfeasibleError:
     """Add which utility sets clash and, if a folder is given, policies that are met."""
     data = error.result.data
-    lines = [str(error)]
-    clashes = clashes_of(data, bound, context)
-    if clashes is not None:
-        lines += explain_clashes(clashes, bound.k)
+    lines = [str(explained(error, bound, stage=context.start("suggest")))]
     if folder is None:
         lines.append("--suggest DIR tries policies near this one and writes those that are met")
     else:
@@ -128,6 +130,11 @@ def _explained(
         written = write_proposals(folder, proposals, bound.settled, statement.settings)
         lines += ["", f"policies near this one that are met ({folder}):"]
         lines += proposal_lines(proposals)
+        if bound.utility.named and bound.hierarchy is None:
+            lines.append(
+                "without a hierarchy nobody can tell which sets are near: with --hierarchy, sets "
+                "that clash are joined with their nearest, too"
+            )
         error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
     error.args = ("\n".join(lines),)
     return error
