@@ -384,3 +384,22 @@ def test_a_signature_by_ssh_keygen(made: Desk) -> None:
     check = "ssh-keygen -Y verify -f signers -I owner@hospital.example -n overcoat -s p.json.sig"
     assert run(check, made.read("p.json")) == 0
     assert run(check, flipped(made.read("p.json"), 50)) != 0
+
+
+def test_the_price_of_each_set(made: Desk) -> None:
+    done = made.run(*words("anonymize d.csv --policy policy.toml -o o.csv --report in.html"), *READ,
+                    "--price")  # fmt: skip
+    assert done.status == 0, done.err
+    page = made.read("in.html").decode()
+    prices = oc.price(made.folder / "d.csv", made.folder / "policy.toml", id="person", item="code")
+    assert "What each wish costs" in page
+    for words_of_it in prices.words().values():
+        assert words_of_it in page
+    assert "What each wish costs" not in made.read("ex.html").decode()
+    done = made.run(*words("anonymize d.csv --policy policy.toml -o o.csv --price"), *READ)
+    assert done.status == 2
+    assert "--price is for the report" in done.err
+    done = made.run(*words("apply d.csv --use map.json --policy policy.toml -o n.csv --price"),
+                    *READ, "--report", "n.html")  # fmt: skip
+    assert done.status == 2
+    assert not (made.folder / "n.html").exists()

@@ -42,7 +42,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     sample = samples.hospital(600)
     policy = oc.Policy(5, oc.AllItemsets(2), sample.utility, 20, oc.Hierarchy.of(sample.hierarchy))
-    told = Internal.of(oc.anonymize(sample.transactions(), policy=policy))
+    result = oc.anonymize(sample.transactions(), policy=policy)
+    told = Internal.of(result)
     rows = [{one, other} for one in HOSTILE for other in HOSTILE for _ in range(2)]
     named = {HOSTILE[0]: HOSTILE[:2], HOSTILE[1]: HOSTILE[2:4]}
     odd = Internal.of(
@@ -57,7 +58,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     )
     texts = {
         "external": external_page(told.external),
-        "internal": internal_page(told, {"Asthma": "flat NCP +0.0012"}),
+        "internal": internal_page(told, oc.price(result, most=5)),
         "hostile": internal_page(odd),
     }
     made = {}

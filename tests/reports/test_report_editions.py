@@ -323,7 +323,7 @@ def test_hostile_labels_disturb_nothing() -> None:
         )
         told = Internal.of(result, names)
         for page in (
-            internal_page(told, {HOSTILE[0]: "<b>dear</b>"}),
+            internal_page(told, oc.price(result)),
             external_page(told.external),
         ):
             found = Reader(page)
