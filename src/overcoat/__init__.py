@@ -22,8 +22,9 @@ from overcoat._version import __version__
 
 if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
+    from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
@@ -78,6 +79,7 @@ __all__ = [
     "DataError",
     "Distances",
     "Evaluation",
+    "Exact",
     "Greedy",
     "Hierarchy",
     "InfeasibleError",
@@ -97,6 +99,7 @@ __all__ = [
     "Price",
     "Prices",
     "Problem",
+    "Profile",
     "Result",
     "Risk",
     "Setting",
@@ -122,6 +125,7 @@ __all__ = [
     "evaluate",
     "methods",
     "price",
+    "profile",
     "read",
     "report",
     "risk",
@@ -134,10 +138,12 @@ __all__ = [
 # wait for NumPy.
 _HOMES = {
     "advice.price": ("Price", "Prices", "price"),
+    "advice.profile": ("Profile", "profile"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",
         "Coat",
+        "Exact",
         "Greedy",
         "Pcta",
         "methods",
