@@ -191,6 +191,16 @@ def test_a_label_that_is_an_item_by_now(desk: Desk) -> None:
     assert desk.mapping("l.json")["items"] == {"a": "(a|b)", "b": "(a|b)", "x": "x", "y": "y"}
 
 
+def test_the_codebook_has_both_labels(month: Desk) -> None:
+    done = month.run(*start(month), "--codebook", "book.csv")
+    assert done.status == 0, done.err
+    head, *rows = (line.split(",") for line in month.lines("book.csv"))
+    assert head[-1] == "earlier_label"
+    before, after = month.mapping()["items"], month.mapping("l.json")["items"]
+    assert {row[0]: row[2] for row in rows} == {item: after[item] or "" for item in after}
+    assert {row[0]: row[-1] for row in rows} == {item: before.get(item) or "" for item in after}
+
+
 def test_apply_proposes_it(month: Desk) -> None:
     command = ["apply", "later.dat", "--use", "map.json", *POLICY, "-o", "l.dat"]
     done = month.run(*command)
