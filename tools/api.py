@@ -17,6 +17,7 @@ _GROUPS = {
     "Data": ("read", "Transactions", "datasets"),
     "Making and checking a release": (
         *("anonymize", "apply_mapping", "verify", "evaluate", "summarize"),
+        *("report", "certificate"),
         *("Result", "Mapping", "Partition", "Verdict", "Violation", "Evaluation", "TraceStep"),
         "Sink",
     ),

@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
-    from overcoat.report.text import summarize
+    from overcoat.reports.public import certificate, report
+    from overcoat.reports.text import summarize
     from overcoat.verification import Verdict, Violation
 
 __all__ = [
@@ -114,6 +115,7 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "certificate",
     "compare",
     "datasets",
     "draw_workload",
@@ -121,6 +123,7 @@ __all__ = [
     "methods",
     "price",
     "read",
+    "report",
     "risk",
     "summarize",
     "vary",
@@ -202,7 +205,8 @@ _HOMES = {
         "TraceStep",
     ),
     "release.sinks": ("Sink",),
-    "report.text": ("summarize",),
+    "reports.public": ("certificate", "report"),
+    "reports.text": ("summarize",),
     "verification": (
         "Verdict",
         "Violation",

@@ -47,6 +47,7 @@ class Mapping(Abstract[str, "str | None"]):
         as its label
     file : where it was read
     release : digest of the released transactions it was written with, where the file says it
+    keep_order : whether the file says that the release has its rows in the order of the input
 
     >>> mapping = Mapping.of("abcd", [["a", "b"], ["c"]])
     >>> mapping["b"], mapping["c"], mapping["d"]
@@ -62,6 +63,7 @@ class Mapping(Abstract[str, "str | None"]):
     labels: tuple[str, ...]
     file: str | None = None
     release: str | None = None
+    keep_order: bool = False
 
     def __post_init__(self) -> None:
         if len(self.vocabulary) != self.partition.n_items:
@@ -168,7 +170,8 @@ class Mapping(Abstract[str, "str | None"]):
         release = content.get("release")
         if release is not None and not isinstance(release, str):
             raise MappingError(f"release must be a digest, not {release!r}", file)
-        return cls(vocabulary, partition, tuple(labels), file, release)
+        kept = content.get("keep_order") is True
+        return cls(vocabulary, partition, tuple(labels), file, release, kept)
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the mapping file, in item order."""

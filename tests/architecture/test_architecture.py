@@ -38,7 +38,7 @@ FLOORS = {
     "evidence": 14,
     "evaluation": 15,
     "advice": 16,
-    "report": 17,
+    "reports": 17,
     "comparison": 18,
     "application": 19,
     "demo": 20,
@@ -144,9 +144,9 @@ def test_the_external_edition_cannot_reach_the_original() -> None:
     """What is told outside is made of what is published: no field of it holds the original."""
     from overcoat.evidence import External, Published
 
-    assert [field.name for field in dataclasses.fields(External)] == ["published"]
+    assert [field.name for field in dataclasses.fields(External)] == [*("published", "stage")]
     assert [field.name for field in dataclasses.fields(Published)] == [
-        *("released", "mapping", "policy")
+        *("released", "mapping", "policy", "names", "keep_order", "digests")
     ]
     source = inspect.getsource(External)
     assert "result" not in source

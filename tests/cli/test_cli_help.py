@@ -71,12 +71,14 @@ def test_the_examples_run(desk: Desk, name: str) -> None:
         "apply",
         "evaluate",
         "explain",
+        "report",
         "risk",
         "verify",
     ):  # they need what another has written
         data = ("march.csv", "--id", "patient", "--item", "code") if name == "apply" else ()
         policy = words("-k 5 --km 2 -o released.dat --mapping map.json")
-        assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy).status == 0
+        papers = words("--certificate cert.json --public-certificate public.json")
+        assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy, *papers).status == 0
     if name == "anonymize":
         with closing(sqlite3.connect(desk.folder / "ward.db")) as ward:
             ward.execute("CREATE TABLE diagnoses (patient TEXT, code TEXT)")

@@ -8,7 +8,8 @@ parses what people say and renders what comes back; it composes nothing itself.
 from overcoat.application.checking import Assessed, Checked, evaluate, risk, verify
 from overcoat.application.comparing import Compared, compare, pgen
 from overcoat.application.making import anonymize, explain
-from overcoat.application.said import Input, Outputs, Questions, Statement
+from overcoat.application.reporting import Written, report
+from overcoat.application.said import Input, Outputs, Papers, Questions, Statement
 
 __all__ = [
     "Assessed",
@@ -16,13 +17,16 @@ __all__ = [
     "Compared",
     "Input",
     "Outputs",
+    "Papers",
     "Questions",
     "Statement",
+    "Written",
     "anonymize",
     "compare",
     "evaluate",
     "explain",
     "pgen",
+    "report",
     "risk",
     "verify",
 ]

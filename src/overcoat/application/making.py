@@ -11,6 +11,7 @@ from overcoat.advice.suggest import clashes_of, explain_clashes
 from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method
+from overcoat.application.reporting import publish_papers
 from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
@@ -53,9 +54,11 @@ def anonymize(
     policy, method = statement.bind_method(earlier)
     check_codebook(outputs.codebook)
     sink = sink_for(outputs.released, replace=outputs.replace)
-    targets = [*sink.files, outputs.mapping, outputs.codebook]
-    check_outputs([data.source, use, start, *policy.files], targets)
-    sink.check_beside(outputs.mapping, outputs.codebook)
+    papers = outputs.papers
+    papers.check(outputs.mapping)
+    targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
+    check_outputs([data.source, use, start, *papers.inputs, *policy.files], [*sink.files, *targets])
+    sink.check_beside(*targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
@@ -92,6 +95,7 @@ def anonymize(
         seconds.update(write=now - writing, total=now - began)
         report(result, risk)
 
+    beside = publish_papers(papers, result, keep_order=outputs.keep_order, stage=stage)
     if outputs.dry_run:
         told()
         return result
@@ -102,6 +106,7 @@ def anonymize(
         to=outputs.to,
         keep_order=outputs.keep_order,
         report=told,
+        beside=beside,
         context=context,
     )
     return result

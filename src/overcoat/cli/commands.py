@@ -14,7 +14,6 @@ from overcoat.cli.options import (
     FILE,
     data_options,
     json_option,
-    layout_option,
     names_option,
     output_options,
     policy_options,
@@ -28,20 +27,22 @@ from overcoat.cli.output import (
     print_text,
     say_unless_quiet,
 )
+from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
-    from overcoat.application import Input
+    from overcoat.application import Input, Papers
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
-__all__ = ["anonymize", "apply", "demo", "explain", "pgen", "verify"]
+__all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 
 
 @click.command()
 @policy_options
 @output_options
+@paper_options
 @names_option
 @start_option
 @click.option(
@@ -80,6 +81,7 @@ def anonymize(**options: Any) -> None:
 @click.option("--use", required=True, type=FILE, metavar="MAP.json", help="The mapping to apply.")
 @policy_options
 @output_options
+@paper_options
 @data_options
 @json_option
 @talk_options
@@ -113,6 +115,7 @@ def _make_release(
     dry_run: bool,
     as_json: bool,
     quiet: bool,
+    papers: Papers,
     use: str | None = None,
     start: str | None = None,
     label_from: str | None = None,
@@ -121,8 +124,8 @@ def _make_release(
 ) -> None:
     from overcoat import application
     from overcoat.data.io.databases.address import shown
-    from overcoat.report.json import result_to_json
-    from overcoat.report.text import summarize
+    from overcoat.reports.json import result_to_json
+    from overcoat.reports.text import summarize
 
     if output is None and not dry_run:
         raise click.UsageError("Missing option '-o' / '--output': where to write the release.")
@@ -135,12 +138,13 @@ def _make_release(
         *(output or "-", mapping, to, keep_order, allow_identifiers, codebook, label_from),
         replace=replace,
         dry_run=dry_run,
+        papers=papers,
     )
     told = None if output is None else shown(output)
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
-        def report(result: Result, risk: Exposed) -> None:
+        def tell(result: Result, risk: Exposed) -> None:
             context.start("done")
             risks.append(risk)
             if as_json:
@@ -149,6 +153,7 @@ def _make_release(
                     "released": told,
                     "mapping": mapping,
                     "codebook": codebook,
+                    **papers.files,
                     "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
@@ -164,7 +169,7 @@ def _make_release(
             start=start,
             suggest=suggest,
             context=context,
-            report=report,
+            report=tell,
         )
     for note in problem_lines(result.notes):
         say_unless_quiet(f"note: {note}", quiet)
@@ -174,55 +179,10 @@ def _make_release(
         )
     if not as_json:
         released = "standard output" if output == "-" else told
-        files = {"released": released, "mapping": mapping, "codebook": codebook}
+        files = {"released": released, "mapping": mapping, "codebook": codebook, **papers.files}
         if dry_run:
             files = {"released": "nothing was written (--dry-run)"}
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
-
-
-@click.command()
-@data_options
-@click.argument("released", type=FILE, metavar="RELEASED")
-@click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")
-@policy_options
-@layout_option
-@json_option
-@talk_options
-def verify(
-    data: Input,
-    released: str,
-    mapping: str,
-    to: str | None,
-    as_json: bool,
-    quiet: bool,
-    **settings: Any,
-) -> int:
-    """Say whether a release satisfies its policy; list every violation.
-
-    Checks that RELEASED is DATA under the mapping, that every protected itemset matches at least k
-    people or nobody, that no group reaches across utility sets, and that no more than s percent of
-    the items are suppressed.
-
-    \b
-    Example:
-      overcoat verify baskets.dat released.dat --mapping map.json -k 5 --km 2
-    """
-    from overcoat import application
-    from overcoat.report.json import failed_to_json, verdict_to_json
-    from overcoat.report.text import verdict_lines
-
-    with run_context(quiet=quiet) as context:
-        statement = state(data, **settings)
-        found = application.verify(data, released, mapping, statement, to=to, context=context)
-    notes = problem_lines(found.notes)
-    for note in notes:
-        say_unless_quiet(f"note: {note}", quiet)
-    if as_json:
-        told = verdict_to_json if found.verdict.ok else failed_to_json
-        print_json(told(found.verdict, k=found.k, notes=notes))
-    else:
-        say_unless_quiet(verdict_lines(found.verdict, found.k), quiet and found.verdict.ok)
-    return 0 if found.verdict.ok else 4
 
 
 @click.command()

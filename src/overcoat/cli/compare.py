@@ -94,7 +94,7 @@ def compare(
     from overcoat import application
     from overcoat.comparison.plots import NEEDED, can_draw
     from overcoat.comparison.text import comparison_lines
-    from overcoat.report.price import price_lines
+    from overcoat.reports.price import price_lines
 
     folder = Path(output)
     chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]

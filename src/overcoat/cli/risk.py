@@ -100,7 +100,7 @@ def risk(
       overcoat risk baskets.dat released.dat --mapping map.json --also-mapping earlier.json
     """
     from overcoat import application
-    from overcoat.report.risk import attack_lines, risk_lines
+    from overcoat.reports.risk import attack_lines, risk_lines
 
     if (released is None) != (mapping is None):
         raise click.UsageError("RELEASED and --mapping go together")

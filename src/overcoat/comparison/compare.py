@@ -22,7 +22,7 @@ from overcoat.evaluation import Measure, check_measures, list_of, measure_releas
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.policy import Policy
 from overcoat.release.given import take_data
-from overcoat.report.price import price_tables
+from overcoat.reports.price import price_tables
 
 if TYPE_CHECKING:
     import polars as pl

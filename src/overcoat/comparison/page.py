@@ -15,8 +15,8 @@ from overcoat.comparison.plots import KINDS, NEEDED, can_draw, draw, drawn_alone
 from overcoat.comparison.text import describe, show_column
 from overcoat.data.io import Staging
 from overcoat.html import table
-from overcoat.report.page import page, panels, scrolling
-from overcoat.report.price import PRICE_COLUMNS, price_rows
+from overcoat.reports.page import page, panels, scrolling
+from overcoat.reports.price import PRICE_COLUMNS, price_rows
 from overcoat.words import count_of
 
 __all__ = ["stage_page"]

@@ -23,7 +23,7 @@ from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import codebook_columns, codebook_rows
-from overcoat.release.publish import publish
+from overcoat.release.publish import Beside, publish
 from overcoat.release.sinks import Sink
 from overcoat.release.starting import Moved, moved
 from overcoat.release.summary import summary_lines
@@ -144,6 +144,7 @@ class Result:
         keep_order: bool = False,
         replace: bool = False,
         report: Callable[[], None] | None = None,
+        beside: Beside | None = None,
         context: Context | None = None,
     ) -> None:
         """Publish: write the released data, and what is asked with them, or nothing at all.
@@ -160,6 +161,9 @@ class Result:
         replace : a table that exists is replaced, in the same transaction; files always are
         report : called when all is checked, before the files get their names: should it fail,
             nothing is published
+        beside : further files to be written with these, such as reports and certificates: for each
+            path a function that returns its content. It is called when the release and its mapping
+            are staged and `digests` has theirs
         context : how to run
         """
         stage = Context.of(context).start("write")
@@ -172,6 +176,7 @@ class Result:
             keep_order=keep_order,
             replace=replace,
             report=report,
+            beside=beside,
             stage=stage,
         )
 
