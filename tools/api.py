@@ -31,7 +31,7 @@ _GROUPS = {
         *("draw_workload", "Workload", "Answers", "Measure"),
     ),
     "The risk": ("risk", "Risk", "Crowd", "attack", "Attack"),
-    "Deciding": ("price", "Prices", "Price"),
+    "Deciding": ("profile", "Profile", "price", "Prices", "Price"),
     "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),

@@ -22,6 +22,7 @@ from overcoat._version import __version__
 
 if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
+    from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
@@ -97,6 +98,7 @@ __all__ = [
     "Price",
     "Prices",
     "Problem",
+    "Profile",
     "Result",
     "Risk",
     "Setting",
@@ -122,6 +124,7 @@ __all__ = [
     "evaluate",
     "methods",
     "price",
+    "profile",
     "read",
     "report",
     "risk",
@@ -134,6 +137,7 @@ __all__ = [
 # wait for NumPy.
 _HOMES = {
     "advice.price": ("Price", "Prices", "price"),
+    "advice.profile": ("Profile", "profile"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",

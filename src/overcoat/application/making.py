@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 from overcoat.advice.explain import Explanation
 from overcoat.advice.explain import explain as explain_item
-from overcoat.advice.suggest import clashes_of, explain_clashes
 from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method
@@ -18,6 +17,7 @@ from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.errors import InfeasibleError, PolicyError, Problem
+from overcoat.feasibility.why import explained
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import check_codebook
@@ -122,10 +122,7 @@ def _explained(
 ) -> InfeasibleError:
     """Add which utility sets clash and, if a folder is given, policies that are met."""
     data = error.result.data
-    lines = [str(error)]
-    clashes = clashes_of(data, bound, context)
-    if clashes is not None:
-        lines += explain_clashes(clashes, bound.k)
+    lines = [str(explained(error, bound, stage=context.start("suggest")))]
     if folder is None:
         lines.append("--suggest DIR tries policies near this one and writes those that are met")
     else:
@@ -133,6 +130,11 @@ def _explained(
         written = write_proposals(folder, proposals, bound.settled, statement.settings)
         lines += ["", f"policies near this one that are met ({folder}):"]
         lines += proposal_lines(proposals)
+        if bound.utility.named and bound.hierarchy is None:
+            lines.append(
+                "without a hierarchy nobody can tell which sets are near: with --hierarchy, sets "
+                "that clash are joined with their nearest, too"
+            )
         error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
     error.args = ("\n".join(lines),)
     return error

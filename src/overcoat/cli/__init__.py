@@ -21,8 +21,10 @@ from overcoat._version import __version__
 from overcoat.cli.commands import anonymize, apply, demo, explain, pgen
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
+from overcoat.cli.init import init
 from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
+from overcoat.cli.profile import profile
 from overcoat.cli.progress import say
 from overcoat.cli.report import report
 from overcoat.cli.risk import risk
@@ -64,7 +66,21 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, risk, report, explain, evaluate, compare, apply, pgen, demo):
+COMMANDS = (
+    profile,
+    init,
+    anonymize,
+    verify,
+    risk,
+    report,
+    explain,
+    evaluate,
+    compare,
+    apply,
+    pgen,
+    demo,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.errors import PolicyError
+from overcoat.errors import InfeasibleError, PolicyError
+from overcoat.feasibility.why import explained
 from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
@@ -121,14 +122,17 @@ def anonymize(
         except PolicyError as error:  # to be told with whatever else is wrong
             chosen, how = chosen.with_problems(error.problems), take_method(None)
         bound = chosen.bind(data, known=earlier or (), stage=stage)
-    return find_release(
-        *(data, bound, how),
-        partial=partial,
-        context=context,
-        seconds=seconds,
-        identifiers=identifiers,
-        label_from=label_from,
-    )
+    try:
+        return find_release(
+            *(data, bound, how),
+            partial=partial,
+            context=context,
+            seconds=seconds,
+            identifiers=identifiers,
+            label_from=label_from,
+        )
+    except InfeasibleError as error:
+        raise explained(error, bound, stage=context.start("suggest")) from None
 
 
 def apply_mapping(
