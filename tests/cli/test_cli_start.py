@@ -65,6 +65,10 @@ def test_suppressed_items_stay_suppressed(desk: Desk) -> None:
     assert "1 item of these was suppressed by the mapping that was started from" in done.err
     assert "constraints that could not" not in done.err
     assert "none.dat" not in desk.files()
+    desk.write({"u.txt": "A: a b\nC: c\n"})
+    done = desk.run(*start(desk), "-s", "30", "-o", "none.dat", "--utility", "u.txt")
+    assert done.status == 3
+    assert "would do" not in done.err
 
 
 def test_items_that_are_gone_stay_in_their_group(month: Desk) -> None:
