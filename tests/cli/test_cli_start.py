@@ -203,6 +203,8 @@ def test_the_codebook_has_both_labels(month: Desk) -> None:
     before, after = month.mapping()["items"], month.mapping("l.json")["items"]
     assert {row[0]: row[2] for row in rows} == {item: after[item] or "" for item in after}
     assert {row[0]: row[-1] for row in rows} == {item: before.get(item) or "" for item in after}
+    done = month.run(*start(month), "--codebook", "book.xlsx")
+    assert done.status == 0, done.err
 
 
 def test_apply_proposes_it(month: Desk) -> None:

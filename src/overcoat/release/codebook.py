@@ -5,18 +5,29 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
+from gzip import decompress as gunzip
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.io.names import WORKBOOK, is_gzip_name, plain_suffix
 from overcoat.data.io.packing import pack
+from overcoat.data.io.problems import Problems
 from overcoat.data.io.sheets import write_sheet
 from overcoat.errors import DataError
 
 if TYPE_CHECKING:
     from overcoat.release.result import Result
 
-__all__ = ["COLUMNS", "check_codebook", "codebook_bytes", "codebook_columns", "codebook_rows"]
+__all__ = [
+    "COLUMNS",
+    "check_codebook",
+    "codebook_bytes",
+    "codebook_cells",
+    "codebook_columns",
+    "codebook_rows",
+    "read_codebook",
+]
 
 COLUMNS = ("item", "description", "label", "group_size", "set", "exact")
 EARLIER = "earlier_label"  # one more, where a release goes on from an earlier one
@@ -74,6 +85,35 @@ def codebook_columns(rows: Sequence[Row]) -> tuple[str, ...]:
     return (*COLUMNS, EARLIER) if rows and len(rows[0]) > len(COLUMNS) else COLUMNS
 
 
+def read_codebook(path: Path, name: str, *, like: str | None = None) -> list[list[str]]:
+    """Return the cells of a codebook that was written under a name, as anybody would read them."""
+    suffix = plain_suffix(name)
+    if suffix == WORKBOOK:
+        from overcoat.data.io.workbook import sheet_rows
+
+        rows = [cells for _, cells in sheet_rows(path, name)]
+        return [[*cells, *[""] * (len(rows[0]) - len(cells))] for cells in rows]
+    content = path.read_bytes()
+    text = (gunzip(content) if is_gzip_name(name) else content).decode("utf-8-sig")
+    dialect = Dialect(_separator(suffix, like), trim=False, keep_empty=True)
+    problems = Problems(name)
+    found = [cells for _, cells in dialect.records(text, 1, problems)]
+    problems.check()
+    return found
+
+
+def codebook_cells(rows: Sequence[Row]) -> list[list[str]]:
+    """Return what the cells of a codebook have to say."""
+    return [
+        ["" if value is None else str(value) for value in row]
+        for row in [codebook_columns(rows), *rows]
+    ]
+
+
+def _separator(suffix: str, like: str | None) -> str:
+    return ";" if like == ";" and suffix == ".csv" else _SEPARATORS[suffix]
+
+
 def codebook_bytes(
     path: str | os.PathLike[str], rows: Sequence[Row], *, bom: bool = False, like: str | None = None
 ) -> bytes:
@@ -87,11 +127,8 @@ def codebook_bytes(
         stream = io.BytesIO()
         write_sheet(stream, codebook_columns(rows), rows)
         return stream.getvalue()
-    sep = ";" if like == ";" and suffix == ".csv" else _SEPARATORS[suffix]
+    sep = _separator(suffix, like)
     quote = Dialect(sep, trim=False).quote
-    lines = [
-        sep.join("" if value is None else quote(str(value)) for value in row)
-        for row in [codebook_columns(rows), *rows]
-    ]
+    lines = [sep.join(quote(cell) if cell else "" for cell in row) for row in codebook_cells(rows)]
     text = "\n".join(lines) + "\n"
     return pack(path, text.encode("utf-8-sig" if bom else "utf-8"))

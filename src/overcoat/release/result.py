@@ -13,6 +13,7 @@ import numpy as np
 from overcoat import html
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.proof import Proof
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem
@@ -100,6 +101,11 @@ class Result:
         """What the owner should know: of how the data were read, and of the policy."""
         insisted = [f"published because you insist: {why}" for why in self.identifiers]
         return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+
+    @property
+    def proof(self) -> Proof | None:
+        """What is proven of the loss, where the method proves something."""
+        return None if self._outcome is None else self._outcome.proof
 
     @cached_property
     def moved(self) -> Moved | None:
