@@ -341,6 +341,26 @@ def test_formats(desk: Desk) -> None:
         assert done.out == desk.read("e.html")
 
 
+def test_sets_are_split_as_those_of_the_original(desk: Desk) -> None:
+    """The original has blanks between items, its release commas; next month it lacks items."""
+    desk.write({"u.txt": "x: a b c d\ny: e f\n", "next.dat": "a b\na b\na\nc\nc\nb\n"})
+    policy = ("-k", "2", "--km", "2", "--utility", "u.txt", "-s", "40")
+    for command, mapping in [
+        (("anonymize", "d.dat"), "m.json"),
+        (("apply", "next.dat", "--use", "m.json"), "n.json"),
+    ]:
+        files = ("-o", "o.csv", "--mapping", mapping, "--external-report", "e.html")
+        done = desk.run(*command, *policy, *files)
+        assert done.status == 0, done.err
+        done = desk.run("report", "o.csv", *policy, "--mapping", mapping, "-o", "a.html")
+        assert done.status == 0, done.err
+        assert desk.read("a.html") == desk.read("e.html")
+    desk.write({"u.txt": "x: a b c d\ny: e nonsense\n"})
+    done = desk.run("report", "o.csv", *policy, "--mapping", "m.json", "-o", "b.html")
+    assert done.status == 2
+    assert "does not occur" in done.err
+
+
 def test_descriptions(desk: Desk) -> None:
     desk.write({"codes.csv": "code,description\na,An <apple>\n"})
     done = desk.run(*words("anonymize d.dat -k 2 --km 2 -s 50 -o o.dat --mapping m.json "

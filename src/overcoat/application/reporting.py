@@ -101,16 +101,27 @@ def sha256_of(path: str) -> str:
 
 
 def settle_published(policy: Policy, mapping: Map, released: Transactions) -> Policy:
-    """Read the lines of a policy's files against what was published."""
+    """Read the lines of a policy's files against what was published.
+
+    They are split as the items of the release are; where that names items which the mapping does
+    not know, as those of the original may have been: a release can have another layout.
+    """
     layout = released.layout
-    domain = Domain(
-        mapping.vocabulary,
-        int(released.lengths.max(initial=0)),
-        layout.sep if layout and layout.format == "basket" else "",
-        policy.known,
-        policy.ignore_unknown,
-    )
-    return policy.settled(domain)
+    longest = int(released.lengths.max(initial=0))
+    own = layout.sep if layout and layout.format == "basket" else ""
+    readings = []
+    for sep in dict.fromkeys([own, None, *_SEPARATORS]):
+        domain = Domain(mapping.vocabulary, longest, sep, policy.known, policy.ignore_unknown)
+        readings.append(policy.settled(domain))
+        try:
+            readings[-1].bind_published(mapping.vocabulary, longest)
+        except PolicyError:
+            continue
+        return readings[-1]
+    return readings[0]  # whoever binds it will say what is wrong
+
+
+_SEPARATORS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)
