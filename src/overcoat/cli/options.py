@@ -237,6 +237,11 @@ policy_options = _together(
         _COSTS["--distances"],
         _COSTS["--penalties"],
         click.option("--algorithm", metavar="NAME", help="The method. Default: coat."),
+        click.option(
+            "--minimise",
+            metavar="LOSS",
+            help="What the method is to minimise; exact: ul (default), ncp or flat.",
+        ),
         _COSTS["--known"],
         _COSTS["--ignore-unknown"],
         _COSTS["--policy"],
