@@ -25,7 +25,17 @@ _GROUPS = {
         *("Policy", "Itemsets", "AllItemsets", "Coherence", "Pgen"),
         *("Utility", "Hierarchy", "Balanced", "Distances", "BoundPolicy"),
     ),
-    "Methods": ("methods", "Coat", "Pcta", "Apriori", "Greedy", "Method", "Outcome", "Step"),
+    "Methods": (
+        "methods",
+        "Coat",
+        "Pcta",
+        "Apriori",
+        "Exact",
+        "Greedy",
+        "Method",
+        "Outcome",
+        "Step",
+    ),
     "Comparing and measuring": (
         *("vary", "Setting", "compare", "Comparison"),
         *("draw_workload", "Workload", "Answers", "Measure"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from cli.bad_sources import SOURCES
 from cli.command import Content, Desk, words
 
 LONG = "patient,code\n1,038\n1,401\n2,038\n2,401\n3,038\n"
@@ -433,6 +434,7 @@ TABLE = [
     *MAPPINGS,
     *OUTPUTS,
     *INFEASIBLE,
+    *(Bad(*row) for row in SOURCES),
 ]
 
 
@@ -452,6 +454,7 @@ def test_bad_input(desk: Desk, bad: Bad, earlier: bool) -> None:
         assert said in done.err[position:], done.err
         position = done.err.index(said, position)
     assert "Traceback" not in done.err
+    assert "hush" not in done.err, "the password"
     assert desk.files() == before
     if "--json" not in bad.arguments:
         assert done.out == b""

@@ -40,11 +40,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a user states: a policy, and the method if one was named."""
+    """What a user states: a policy, the method if one was named, and what it is to minimise."""
 
     policy: Policy
     method: str | None = None
     settings: Abstract[str, Any] = field(default_factory=dict)
+    minimise: str | None = None
 
     @classmethod
     def of(
@@ -73,11 +74,11 @@ class Statement:
                 stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
-        method = stated.pop("algorithm", None)
+        method, minimise = stated.pop("algorithm", None), stated.pop("minimise", None)
         stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy.with_problems(problems), method, said)
+        return cls(policy.with_problems(problems), method, said, minimise)
 
     def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy.
@@ -85,7 +86,7 @@ class Statement:
         `start` is the mapping of an earlier release that the method is to go on from.
         """
         try:
-            method = take_method(self.method)
+            method = take_method(self.method, minimise=self.minimise)
             return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)

@@ -97,6 +97,8 @@ def anonymize(
     """
     context = Context.of(context)
     data = take_data(data, options, context)
+    if isinstance(k, str) and k.strip().isdecimal():
+        raise PolicyError(f"k must be a whole number, not a string: write k={k.strip()}")
     if policy is None and isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
         policy, k = k, None
     parts: dict[str, Any] = {

@@ -13,6 +13,7 @@ import numpy as np
 from overcoat import html
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.proof import Proof
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem
@@ -23,7 +24,7 @@ from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundPgen
-from overcoat.release.codebook import COLUMNS, codebook_rows
+from overcoat.release.codebook import codebook_columns, codebook_rows
 from overcoat.release.publish import Beside, publish
 from overcoat.release.sinks import Sink
 from overcoat.release.starting import Moved, moved
@@ -113,6 +114,11 @@ class Result:
         )
         return own if changed or whole or self.policy.k == 1 else (*own, Problem(_NOTHING))
 
+    @property
+    def proof(self) -> Proof | None:
+        """What is proven of the loss, where the method proves something."""
+        return None if self._outcome is None else self._outcome.proof
+
     @cached_property
     def moved(self) -> Moved | None:
         """What has changed since the mapping that was started from; None where there was none."""
@@ -197,12 +203,14 @@ class Result:
 
         Its columns: the item, its description where the source has one, its label and the size of
         its group (null where it is suppressed), the named utility set it belongs to, and whether
-        the count of that set is exact (yes or no).
+        the count of that set is exact (yes or no); where it goes on from an earlier release, the
+        label there.
         """
         import polars as pl
 
-        types = dict.fromkeys(COLUMNS, pl.String) | {"group_size": pl.Int64}
-        return pl.DataFrame(codebook_rows(self), schema=types, orient="row")
+        rows = codebook_rows(self)
+        types = dict.fromkeys(codebook_columns(rows), pl.String) | {"group_size": pl.Int64}
+        return pl.DataFrame(rows, schema=types, orient="row")
 
     def _repr_html_(self) -> str:
         state = "partial, not publishable" if self.partial else "verified"
