@@ -102,6 +102,7 @@ class Papers:
     certificate, public_certificate : where the two editions of the certificate go
     describe : a list of what items are called, which anyone may see
     salt : a secret by which the public certificate names the input
+    price : whether the report says what each part of the policy costs, which takes a run for each
     """
 
     report: str | None = None
@@ -110,6 +111,7 @@ class Papers:
     public_certificate: str | None = None
     describe: str | None = None
     salt: str | None = None
+    price: bool = False
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -151,6 +153,8 @@ class Papers:
             problems.append(
                 Problem("--salt is for the digest of the input in a public certificate")
             )
+        if self.price and self.report is None:
+            problems.append(Problem("--price is for the report: name its file with --report"))
         if problems:
             raise DataError(problems)
 
