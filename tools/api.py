@@ -40,6 +40,7 @@ _GROUPS = {
         *("vary", "Setting", "compare", "Comparison"),
         *("draw_workload", "Workload", "Answers", "Measure"),
     ),
+    "The least": ("bounds", "Bounds"),
     "The risk": ("risk", "Risk", "Crowd", "attack", "Attack"),
     "Deciding": ("profile", "Profile", "price", "Prices", "Price"),
     "How work runs": ("Context", "Stage"),
