@@ -17,6 +17,7 @@ _GROUPS = {
     "Data": ("read", "Transactions", "datasets"),
     "Making and checking a release": (
         *("anonymize", "apply_mapping", "verify", "evaluate", "summarize"),
+        *("report", "certificate"),
         *("Result", "Mapping", "Partition", "Verdict", "Violation", "Evaluation", "TraceStep"),
         "Sink",
     ),
@@ -30,6 +31,7 @@ _GROUPS = {
         *("draw_workload", "Workload", "Answers", "Measure"),
     ),
     "The risk": ("risk", "Risk", "Crowd", "attack", "Attack"),
+    "Deciding": ("profile", "Profile", "price", "Prices", "Price"),
     "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat.advice.price import Price, Prices, price
+    from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
@@ -57,7 +59,8 @@ if TYPE_CHECKING:
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
     from overcoat.release.sinks import Sink
-    from overcoat.report.text import summarize
+    from overcoat.reports.public import certificate, report
+    from overcoat.reports.text import summarize
     from overcoat.verification import Verdict, Violation
 
 __all__ = [
@@ -92,7 +95,10 @@ __all__ = [
     "Pgen",
     "Policy",
     "PolicyError",
+    "Price",
+    "Prices",
     "Problem",
+    "Profile",
     "Result",
     "Risk",
     "Setting",
@@ -111,12 +117,16 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "certificate",
     "compare",
     "datasets",
     "draw_workload",
     "evaluate",
     "methods",
+    "price",
+    "profile",
     "read",
+    "report",
     "risk",
     "summarize",
     "vary",
@@ -126,6 +136,8 @@ __all__ = [
 # Where each name lives. It is fetched at first use, so that `overcoat --version` does not have to
 # wait for NumPy.
 _HOMES = {
+    "advice.price": ("Price", "Prices", "price"),
+    "advice.profile": ("Profile", "profile"),
     "algorithms.method": ("Method",),
     "algorithms.methods": (
         "Apriori",
@@ -197,7 +209,8 @@ _HOMES = {
         "TraceStep",
     ),
     "release.sinks": ("Sink",),
-    "report.text": ("summarize",),
+    "reports.public": ("certificate", "report"),
+    "reports.text": ("summarize",),
     "verification": (
         "Verdict",
         "Violation",

@@ -14,8 +14,8 @@ from overcoat.mapping import Mapping
 from overcoat.policy.config import read_policy
 from overcoat.release.public import anonymize
 from overcoat.release.result import Result
-from overcoat.report.json import result_to_json
-from overcoat.report.text import summarize
+from overcoat.reports.json import result_to_json
+from overcoat.reports.text import summarize
 from overcoat.verification import verify
 
 __all__ = ["run_demo"]

@@ -7,14 +7,20 @@ The *internal* edition has the original too, and the external one inside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping as Abstract
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
+from overcoat.exposure.reach import Reach, reach
+from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount, PublishedCount, published_counts
-from overcoat.measures.loss import Loss
+from overcoat.measures.exactness import Exactness, exactness_of, published_exactness
+from overcoat.measures.loss import Loss, measure_ncp
 from overcoat.policy.policy import Demands, Policy
+from overcoat.policy.privacy import AllItemsets, Coherence
 from overcoat.release.result import Result
 from overcoat.verification import Verdict, verify_published
 
@@ -30,16 +36,26 @@ class Published:
     released : the released rows, over labels
     mapping : which item went where
     policy : what was promised
+    names : what items are called, as a list says that anyone may see
+    keep_order : the rows are in the order of the input
+    digests : SHA-256 of the released and the mapping file, where there are such files
     """
 
     released: Transactions
     mapping: Mapping
     policy: Policy
+    names: Abstract[str, str] = field(default_factory=dict)
+    keep_order: bool = False
+    digests: Abstract[str, str | None] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, result: Result) -> Published:
-        """Take what is published of a result."""
-        return cls(result.released, result.mapping, result.policy.settled)
+    def of(
+        cls, result: Result, names: Abstract[str, str] | None = None, *, keep_order: bool = False
+    ) -> Published:
+        """Take what is published of a result: of its digests those of what is published, too."""
+        digests = {name: result.digests.get(name) for name in ("released", "mapping")}
+        policy = result.policy.settled
+        return cls(result.released, result.mapping, policy, names or {}, keep_order, digests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +71,39 @@ class External:
     """
 
     published: Published
+    stage: Stage = field(default=QUIET, repr=False)
+
+    @property
+    def k(self) -> int:
+        """How many people make a crowd."""
+        return self.demands.k
+
+    @property
+    def m(self) -> int | None:
+        """How many items are protected together, whichever; None where no family says it."""
+        families = self.published.policy.privacy
+        sizes = [one.m for one in families if isinstance(one, AllItemsets)]
+        sizes += [one.p for one in families if isinstance(one, Coherence)]
+        return max(sizes, default=None)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """For how many known items the risk is told: up to one more than is protected."""
+        m = self.m or 2
+        return tuple(size for size in sorted({1, 2, 3, m, m + 1}) if size <= m + 1)
+
+    @cached_property
+    def risk(self) -> tuple[Reach, ...]:
+        """How far an attacker gets with the released rows."""
+        return reach(self.published.released, self.sizes, self.k, stage=self.stage)
+
+    @cached_property
+    def exactness(self) -> Exactness | None:
+        """How exactly the labels of the release tell items; None where some are no labels."""
+        published = self.published
+        if any(label not in published.mapping.groups for label in published.released.vocabulary):
+            return None
+        return published_exactness(published.released, published.mapping)
 
     @cached_property
     def demands(self) -> Demands:
@@ -102,7 +151,9 @@ class External:
     def verdict(self) -> Verdict:
         """What anyone who checks the published files finds."""
         published = self.published
-        return verify_published(published.released, published.mapping, published.policy)
+        return verify_published(
+            published.released, published.mapping, published.policy, stage=self.stage
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,9 +170,16 @@ class Internal:
     result: Result
 
     @classmethod
-    def of(cls, result: Result) -> Internal:
+    def of(
+        cls,
+        result: Result,
+        names: Abstract[str, str] | None = None,
+        *,
+        keep_order: bool = False,
+        stage: Stage = QUIET,
+    ) -> Internal:
         """Return what can be told of a result inside."""
-        return cls(External(Published.of(result)), result)
+        return cls(External(Published.of(result, names, keep_order=keep_order), stage), result)
 
     @property
     def verdict(self) -> Verdict:
@@ -137,3 +195,38 @@ class Internal:
     def counts(self) -> tuple[NamedCount, ...]:
         """Each named utility set before and after."""
         return self.result.counts
+
+    @property
+    def names(self) -> Abstract[str, str]:
+        """What items are called, by the list that was given, else by the source."""
+        return {**self.result.data.origin.names, **self.external.published.names}
+
+    @cached_property
+    def risk(self) -> tuple[Reach, ...]:
+        """How far an attacker would get with the original."""
+        told = self.external
+        return reach(self.result.data, told.sizes, told.k, stage=told.stage)
+
+    @cached_property
+    def exactness(self) -> Exactness:
+        """How exactly what people have is told."""
+        return exactness_of(self.result.data, self.result.mapping)
+
+    @cached_property
+    def expected(self) -> Errors | None:
+        """The error of all queries of one and two items; None where there are too many pairs."""
+        data, mapping = self.result.data, self.result.mapping
+        if n_pairs(data) > ExpectedError.MOST:
+            return None
+        return ExpectedError(data, stage=self.external.stage).total(mapping.partition_of(data))
+
+    @cached_property
+    def ncp(self) -> float:
+        """How wide groups are, from 0 to 1, by the hierarchy where there is one."""
+        result = self.result
+        return measure_ncp(result.data, result.mapping, result.policy.hierarchy)
+
+    @cached_property
+    def flat_ncp(self) -> float:
+        """The same without the hierarchy."""
+        return measure_ncp(self.result.data, self.result.mapping)

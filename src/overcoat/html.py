@@ -11,7 +11,7 @@ from html import escape as _escape
 from numbers import Integral
 from typing import Any
 
-__all__ = ["card", "escape", "table"]
+__all__ = ["Raw", "card", "escape", "table"]
 
 _LONGEST = 400  # characters of one value
 _NUMBER = re.compile(r"[<>]?[-−+]?[\d,]+(\.\d+)?(e[-+]?\d+)?( ?%)?", re.ASCII)
@@ -28,6 +28,12 @@ _STYLE = (
     ".overcoat .number{text-align:right;font-variant-numeric:tabular-nums}"
     "</style>"
 )
+
+
+class Raw(str):
+    """Text that is HTML already: a table takes it as it is."""
+
+    __slots__ = ()
 
 
 def escape(value: Any) -> str:
@@ -56,7 +62,7 @@ scope="col">note</th></tr></thead>
     </tbody>
     </table>
     """
-    body = [[_text(value) for value in row] for row in rows]
+    body = [[value if isinstance(value, Raw) else _text(value) for value in row] for row in rows]
     kinds = [
         ' class="number"' if any(column) and all(map(_is_number, column)) else ""
         for column in zip(*body, strict=True)
@@ -73,7 +79,7 @@ scope="col">note</th></tr></thead>
         lines.append(f"<thead><tr>{''.join(cells)}</tr></thead>")
     lines.append("<tbody>")
     for row in body:
-        first, *others = ((_escape(text), kind) for text, kind in zip(row, kinds, strict=True))
+        first, *others = ((_cell(text), kind) for text, kind in zip(row, kinds, strict=True))
         cells = (f"<td{kind}>{text}</td>" for text, kind in others)
         lines.append(f'<tr><th scope="row"{first[1]}>{first[0]}</th>{"".join(cells)}</tr>')
     return "\n".join([*lines, "</tbody>", "</table>"])
@@ -88,6 +94,10 @@ def card(title: str, *parts: str) -> str:
     """
     inside = "".join(parts)
     return f'{_STYLE}<div class="overcoat"><div class="title">{escape(title)}</div>{inside}</div>'
+
+
+def _cell(text: str) -> str:
+    return text if isinstance(text, Raw) else _escape(text)
 
 
 def _text(value: Any) -> str:

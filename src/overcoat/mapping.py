@@ -21,6 +21,7 @@ from overcoat.data.io.text import read_text
 from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import MappingError, Problem, UnknownItemsError
+from overcoat.labels import make_labels
 from overcoat.partition import Partition
 from overcoat.words import listed
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Mapping"]
 
-# Labels list every item of a small group and the first of a large one: the mapping has them all.
-_LISTED = 4
-_SHOWN = 2
 _TWICE = "items are in a group twice or in two groups"
 
 
@@ -49,6 +47,7 @@ class Mapping(Abstract[str, "str | None"]):
         as its label
     file : where it was read
     release : digest of the released transactions it was written with, where the file says it
+    keep_order : whether the file says that the release has its rows in the order of the input
 
     >>> mapping = Mapping.of("abcd", [["a", "b"], ["c"]])
     >>> mapping["b"], mapping["c"], mapping["d"]
@@ -64,6 +63,7 @@ class Mapping(Abstract[str, "str | None"]):
     labels: tuple[str, ...]
     file: str | None = None
     release: str | None = None
+    keep_order: bool = False
 
     def __post_init__(self) -> None:
         if len(self.vocabulary) != self.partition.n_items:
@@ -101,9 +101,16 @@ class Mapping(Abstract[str, "str | None"]):
 
     @classmethod
     def over(
-        cls, vocabulary: Vocabulary, partition: Partition, names: Sequence[str | None] = ()
+        cls,
+        vocabulary: Vocabulary,
+        partition: Partition,
+        names: Sequence[str | None] = (),
+        *,
+        earlier: Mapping | None = None,
     ) -> Mapping:
         """Give the groups of a partition their labels, or the names they have.
+
+        A group that an earlier mapping has, too, keeps its label there; no other group gets it.
 
         >>> vocabulary = Vocabulary("abcd")
         >>> Mapping.over(vocabulary, Partition.of([[0, 1], [2, 3]], 4), ["first", None]).labels
@@ -114,7 +121,8 @@ class Mapping(Abstract[str, "str | None"]):
                 f"the partition has {partition.n_items} items, the vocabulary {len(vocabulary)}"
             )
         members = [tuple(vocabulary[code] for code in group) for group in partition.groups]
-        return cls(vocabulary, partition, _make_labels(vocabulary, members, names))
+        taken = {} if earlier is None else earlier.groups
+        return cls(vocabulary, partition, make_labels(vocabulary, members, names, taken))
 
     @classmethod
     def from_labels(cls, labels: Abstract[str, str | None]) -> Mapping:
@@ -162,7 +170,8 @@ class Mapping(Abstract[str, "str | None"]):
         release = content.get("release")
         if release is not None and not isinstance(release, str):
             raise MappingError(f"release must be a digest, not {release!r}", file)
-        return cls(vocabulary, partition, tuple(labels), file, release)
+        kept = content.get("keep_order") is True
+        return cls(vocabulary, partition, tuple(labels), file, release, kept)
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of the mapping file, in item order."""
@@ -259,6 +268,20 @@ class Mapping(Abstract[str, "str | None"]):
         known = [self.vocabulary.code(item) for item in data.vocabulary]
         return self.partition.over(np.array(known, np.int64))
 
+    def partition_over(self, vocabulary: Vocabulary) -> Partition:
+        """Return the partition of some items, over their codes; one it does not know stands alone.
+
+        >>> mapping = Mapping.of("abc", [["a", "b"]])
+        >>> mapping.partition_over(Vocabulary("bcd")).group_of
+        array([ 0, -1,  2], dtype=int32)
+        """
+        n_known = len(self.vocabulary)
+        group_of = [
+            n_known + code if known is None else int(self.partition.group_of[known])
+            for code, known in enumerate(map(self.vocabulary.get, vocabulary))
+        ]
+        return Partition(np.array(group_of, np.int64))
+
     def to_frame(self) -> pl.DataFrame:
         """Return a polars frame: item, label (null where it is suppressed), size of its group."""
         import polars as pl
@@ -326,29 +349,6 @@ class Mapping(Abstract[str, "str | None"]):
             f"Mapping({len(self.vocabulary)} items, {len(self.merged)} merged groups, "
             f"{len(self.suppressed)} suppressed)"
         )
-
-
-def _make_labels(
-    vocabulary: Vocabulary,
-    members: Sequence[tuple[str, ...]],
-    names: Sequence[str | None] = (),
-) -> tuple[str, ...]:
-    """Return a label for each group, none equal to another or to an item that is not its own."""
-    used = set(vocabulary)
-    labels = []
-    for group, name in zip(members, names or [None] * len(members), strict=True):
-        if len(group) == 1:
-            labels.append(group[0])
-            continue
-        shown = group if len(group) <= _LISTED else (*group[:_SHOWN], f"+{len(group) - _SHOWN}")
-        stem = label = name or "(" + "|".join(shown) + ")"
-        number = 1
-        while label in used:
-            number += 1
-            label = f"{stem}#{number}"
-        used.add(label)
-        labels.append(label)
-    return tuple(labels)
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import overcoat as oc
-from advice.test_clashes import random_problem
+from feasibility.test_clashes import random_problem
 from overcoat.advice.folding import fold_sets
 from overcoat.advice.suggest import suggest
 

@@ -19,8 +19,8 @@ import overcoat.cli
 
 # The command imports these when it runs: after a test has replaced a part of them, if not before.
 import overcoat.release
-import overcoat.report.json
-import overcoat.report.text
+import overcoat.reports.json
+import overcoat.reports.text
 
 Content = str | bytes
 COMMAND = [sys.executable, "-m", "overcoat"]

@@ -186,3 +186,19 @@ def test_queries_nobody_matches_and_known_items(busy: Desk) -> None:
 
 def test_notes_are_told(busy: Desk) -> None:
     assert "k = 1 protects nobody" in busy.run(*words("compare d.dat -k 1 --km 2 -o out")).err
+
+
+def test_price(desk: Desk) -> None:
+    desk.write({"d.dat": "a c\na\na\nb c\nb\nc\nd\nd\nd\n", "sets.txt": "first: a d\nlast: c\n"})
+    common = "compare d.dat -k 2 --km 2 --utility sets.txt -s 50 --algorithms coat --q 1 -o out"
+    done = desk.run(*words(common), "--price", "1")
+    assert done.status == 0, done.err
+    assert "price: by how much it makes flat NCP larger" in done.err
+    assert "1 utility set with fewer people not tried" in done.err
+    assert b"<h2>Price</h2>" in desk.read("out/index.html")
+    rows = list(csv.DictReader(io.StringIO(desk.read("out/prices.csv").decode())))
+    assert [row["kind"] for row in rows] == ["", "family", "sets", "set"]
+    told = desk.run(*words(common), "--price", "--json").json["prices"][""]
+    assert [one["kind"] for one in told["without"]] == ["family", "sets", "set", "set"]
+    desk.run(*words(common))  # a page without prices takes the old ones away
+    assert not (desk.folder / "out" / "prices.csv").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sqlite3
@@ -27,6 +28,12 @@ FILES = {
     "patients.csv": LONG,
     "2026-01.csv": "patient;diag_1;diag_2\n" + "".join(f"{n};401;V{n % 3}\n" for n in range(40)),
     "march.csv": LONG.replace("39,", "0,"),
+    "february.json": json.dumps(
+        {"items": {code: code for code in CODES}, "groups": {code: [code] for code in CODES}}
+    ),
+    "earlier.json": json.dumps(
+        {"items": {"a": "x", "b": "x", "c": "c"}, "groups": {"x": ["a", "b"], "c": ["c"]}}
+    ),
     "disorders.txt": "hypertension: 401, 715\nsupplementary: V0, V1, V2\n",
     "icd9.csv": "".join(f"{code};{code[0]};*\n" for code in CODES),
     "policy.toml": "k = 5\nkm = 2\n",
@@ -64,12 +71,14 @@ def test_the_examples_run(desk: Desk, name: str) -> None:
         "apply",
         "evaluate",
         "explain",
+        "report",
         "risk",
         "verify",
     ):  # they need what another has written
         data = ("march.csv", "--id", "patient", "--item", "code") if name == "apply" else ()
         policy = words("-k 5 --km 2 -o released.dat --mapping map.json")
-        assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy).status == 0
+        papers = words("--certificate cert.json --public-certificate public.json")
+        assert desk.run("anonymize", *(data or ("baskets.dat",)), *policy, *papers).status == 0
     if name == "anonymize":
         with closing(sqlite3.connect(desk.folder / "ward.db")) as ward:
             ward.execute("CREATE TABLE diagnoses (patient TEXT, code TEXT)")

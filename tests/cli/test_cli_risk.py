@@ -60,3 +60,40 @@ def test_a_release_of_other_data(desk: Desk) -> None:
     done = desk.run(*words("risk e.dat o.dat --mapping map.json"))
     assert done.status == 4
     assert "the release is not the data under this mapping" in done.err
+
+
+def test_several_releases(desk: Desk) -> None:
+    for name, more in (("1", ""), ("2", "--algorithm pcta --hierarchy balanced:2")):
+        made = f"anonymize d.dat -k 2 --km 2 -s 40 -o o{name}.dat --mapping m{name}.json {more}"
+        assert desk.run(*words(made)).status == 0
+    run = "risk d.dat o1.dat --mapping m1.json --known 2"
+    done = desk.run(*words(run), *words("--also o2.dat --also-mapping m2.json"))
+    assert done.status == 0, done.err
+    text = done.out.decode()
+    assert "\nrelease 2\n" in text
+    assert "all releases together, at most" in text
+    content = desk.run(*words(run), "--also-mapping", "m1.json", "--json").json
+    assert content["same_as"] == 0
+    assert content["also"] == [content["after"]]
+    assert content["together"] == content["after"]
+    assert "together" not in desk.run(*words(run), "--json").json
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("--also o1.dat", "give an --also-mapping for each --also"),
+        ("--also o1.dat --also-mapping m1.json --also-mapping m1.json", "for each --also"),
+        ("--also d.dat --also-mapping m1.json", "is not the data under this mapping"),
+        ("--also-mapping none.json", "none.json"),
+    ],
+)
+def test_wrong_further_releases(desk: Desk, more: str, says: str) -> None:
+    made = "anonymize d.dat -k 3 --km 2 -s 40 -o o1.dat --mapping m1.json"
+    assert desk.run(*words(made)).status == 0
+    done = desk.run(*words("risk d.dat o1.dat --mapping m1.json"), *words(more))
+    assert done.status in (2, 4)
+    assert says in done.err
+    done = desk.run(*words("risk d.dat --also-mapping m1.json"))
+    assert done.status == 2
+    assert "needs RELEASED" in done.err

@@ -14,7 +14,17 @@ from overcoat.cli import progress
 pty = pytest.importorskip("pty", reason="needs POSIX: terminals")
 
 RUN = words("anonymize d.dat -k 2 --km 2 -o")
-SUMMARY = ["data", "policy", "changed", "suppressed", "loss", "verified", "risk", "released"]
+SUMMARY = [
+    "data",
+    "policy",
+    "changed",
+    "suppressed",
+    "told",
+    "loss",
+    "verified",
+    "risk",
+    "released",
+]
 
 # Shows every stage at once, so that the test does not have to wait for a long run.
 AT_ONCE = """

@@ -17,7 +17,7 @@ ROOM = 100 << 20  # bytes beyond what the process has when the work starts
 
 LIMITED = f"""
 import resource, sys
-import numpy, overcoat.release, overcoat.report.text
+import numpy, overcoat.release, overcoat.reports.text
 from overcoat.cli import main
 used = next(int(x.split()[1]) * 1024 for x in open("/proc/self/status") if x.startswith("VmSize"))
 resource.setrlimit(resource.RLIMIT_AS, (used + {ROOM}, used + {ROOM}))

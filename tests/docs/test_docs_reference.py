@@ -16,7 +16,7 @@ from overcoat.policy.config import KEYS
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets
 from overcoat.release.public import anonymize
-from overcoat.report.json import error_to_json, evaluation_to_json, result_to_json, verdict_to_json
+from overcoat.reports.json import error_to_json, evaluation_to_json, result_to_json, verdict_to_json
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")

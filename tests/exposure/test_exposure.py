@@ -112,6 +112,7 @@ def test_the_twins_agree() -> None:
         for row in range(len(rows.counts)):
             labels = rows.labels[rows.offsets[row] : rows.offsets[row + 1]]
             assert persons.is_unique(labels, m) == slow.is_unique(labels, m)
+        assert persons.holding_rows().tolist() == slow.holding_rows().tolist()
 
 
 def test_samples_are_near_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:

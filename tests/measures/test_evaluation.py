@@ -14,8 +14,8 @@ import overcoat as oc
 from overcoat.errors import DataError, InputError, MappingError, PolicyError, VerificationError
 from overcoat.measures.frequent import mine_frequent
 from overcoat.measures.queries import answer
-from overcoat.report.evaluation import evaluation_lines, query_table
-from overcoat.report.json import evaluation_to_json
+from overcoat.reports.evaluation import evaluation_lines, query_table
+from overcoat.reports.json import evaluation_to_json
 
 DATA = oc.read([{"a", "b"}, {"a"}, {"b", "c"}, {"d"}])
 MAPPING = oc.Mapping.of("abcd", [["a", "b"], ["c"]])

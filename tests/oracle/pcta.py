@@ -15,12 +15,14 @@ def pcta_by_families(
     weight: Weight = unit_weight,
 ) -> tuple[dict[str, Group | None], Trace]:
     """Anonymize under families, as `coat_by_families` does, with PCTA's choice of merges."""
-    run = _Run(rows, blocks, k, s, weight)
+    run = PctaRun(rows, blocks, k, s, weight)
     run.work_through(families)
     return run.mapping, run.trace
 
 
-class _Run(Run):
+class PctaRun(Run):
+    """PCTA's choice of merges."""
+
     def repair(self, p: Itemset) -> None:
         part = self.working_part(p)
         hopeless = [g for g in part if self.sup(frozenset([g])) < self.k and not self.partners(g)]

@@ -1,5 +1,6 @@
 """What an attacker can do, by enumeration: spec 11. Exact fractions."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
@@ -47,4 +48,35 @@ def crowd(
         unique += least == 1
         below += least is not None and least < k
         total += chance(person, size, mapping, published)
+    return unique, below, total / len(rows)
+
+
+def linked_crowd(
+    rows: Rows, mappings: Sequence[Phi], m: int, k: int, linkable: Itemset | None = None
+) -> tuple[int, int, Fraction]:
+    """The same for an attacker who knows which rows of several releases are of one person.
+
+    A person fits what he knows if the image of it is in that person's row of every release.
+    """
+    published = [publish(rows, phi) for phi in mappings]
+
+    def fitting(known: Itemset) -> int:
+        return sum(
+            all(
+                image(known, phi) <= table[person]
+                for phi, table in zip(mappings, published, strict=True)
+            )
+            for person in range(len(rows))
+        )
+
+    unique = below = 0
+    total = Fraction(0)
+    for row in rows:
+        person = row if linkable is None else row & linkable
+        sizes = range(1, min(m, len(person)) + 1)
+        crowds = [fitting(frozenset(x)) for size in sizes for x in combinations(person, size)]
+        unique += min(crowds, default=0) == 1
+        below += bool(crowds) and min(crowds) < k
+        drawn = [fitting(frozenset(x)) for x in combinations(person, min(m, len(person)))]
+        total += sum((Fraction(1, n) for n in drawn), Fraction(0)) / len(drawn)
     return unique, below, total / len(rows)

@@ -118,6 +118,22 @@ def test_batches_of_any_size(enough: int, monkeypatch: pytest.MonkeyPatch) -> No
         check("coat", replace(instance, families=[family, *instance.families[:1]]))
 
 
+@pytest.mark.parametrize("few", [1, 2])
+def test_itemsets_looked_at_a_few_at_a_time(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Itemsets behind the first with k - 1 supporters wait: the steps are those of the oracle."""
+    monkeypatch.setattr("overcoat.algorithms.violations._FIRST_LOOK", few)
+    rng = random.Random(few)
+    for _ in range(150):
+        instance = random_instance(rng)
+        domain = sorted(oracle.domain_of(instance.rows))
+        if not domain:
+            continue
+        sizes = (rng.randint(1, min(4, len(domain))) for _ in range(12))
+        explicit: oracle.Family = ("itemsets", [frozenset(rng.sample(domain, n)) for n in sizes])
+        pgen: oracle.Family = ("pgen",)
+        check("coat", replace(instance, families=[explicit, pgen]))
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_itemsets_of_nearly_all_items(name: str) -> None:
     """Nobody has them whole, and most of their parts are somebody's."""

@@ -10,6 +10,7 @@ import numpy as np
 from overcoat.context import QUIET, Stage
 from overcoat.errors import PolicyError
 from overcoat.loss.ul import UtilityLoss
+from overcoat.partition import Partition
 from overcoat.release.result import Result
 from overcoat.words import listed, people
 
@@ -116,8 +117,9 @@ def explain(result: Result, item: str, *, stage: Stage = QUIET) -> Explanation:
     loss = UtilityLoss(data, result.policy.weights, result.policy.penalties)
     labels = data.vocabulary.labels
     block_of = result.policy.utility.block_of
-    groups: dict[int, tuple[int, ...]] = {first: (first,) for first in range(data.n_items)}
-    home = np.arange(data.n_items)  # the group of each item; -1 once it is suppressed
+    start = outcome.start or Partition.untouched(data.n_items)
+    groups = {int(group[0]): tuple(group.tolist()) for group in start.groups}
+    home = start.group_of.copy()  # the group of each item; -1 once it is suppressed
     reasons = []
     for step, group, partner in outcome.replay():
         stage()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from overcoat.advice.clashes import clashes_under
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
+from overcoat.feasibility.clashes import clashes_under
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["fold_sets"]
+__all__ = ["Climb", "fold_sets"]
 
 _SHARE = 4  # a round folds one in so many of the sets that clash
 
@@ -37,7 +37,7 @@ def fold_sets(
     if tree is None or policy.utility.rest != "together":
         return None
     groups = [[number] for number in range(len(policy.utility.named))]
-    climb = _Climb(tree)
+    climb = Climb(tree)
     nodes = [climb.above_all(block.codes) for block in policy.utility.named]
     while groups:
         stage()
@@ -73,7 +73,7 @@ def fold_sets(
     return None
 
 
-class _Climb:
+class Climb:
     """Closest common ancestors in a tree; items are its first nodes."""
 
     def __init__(self, tree: Tree) -> None:
@@ -101,6 +101,10 @@ class _Climb:
         for item in items[1:]:
             node = self.above(node, item)
         return node
+
+    def is_root(self, node: int) -> bool:
+        """Whether nothing is above a node."""
+        return bool(self._parent[node] < 0)
 
     def width(self, one: int, other: int) -> int:
         """Return how many items lie below the closest common ancestor."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
-from overcoat.advice.clashes import Clashes, find_clashes, keep_most
-from overcoat.advice.folding import fold_sets
+from overcoat.advice.cost import Cost, Meter
+from overcoat.advice.folding import Climb, fold_sets
 from overcoat.algorithms.method import Method
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, PolicyError
-from overcoat.evaluation import measure_release
-from overcoat.loss.error import Errors
+from overcoat.feasibility.clashes import keep_most
+from overcoat.feasibility.why import percent_for
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import AllItemsets, Families
 from overcoat.policy.utility import Utility
@@ -23,9 +21,10 @@ from overcoat.release.result import Result
 from overcoat.release.walk import find_release
 from overcoat.words import count_of, listed, people
 
-__all__ = ["Proposal", "clashes_of", "explain_clashes", "suggest"]
+__all__ = ["Proposal", "propose", "suggest"]
 
 _Candidate = tuple[str, str, dict[str, Any]]  # name, change, settings
+_NAMES = 3  # of sets, where many are joined
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,8 @@ class Proposal:
     settings : the same, as keys of `policy.toml` and their values
     policy : the policy
     result : what it gives
-    ncp : the certainty penalty, from 0 to 1
-    errors : the mean errors of all queries of one and of two items; None where there are too many
+    cost : what that costs
+    doubtful : whether an expert should look at what it joins
     """
 
     name: str
@@ -48,13 +47,8 @@ class Proposal:
     settings: dict[str, Any]
     policy: Policy
     result: Result
-    ncp: float
-    errors: Errors | None
-
-    @property
-    def n_exact(self) -> int:
-        """How many counts of named sets are exact."""
-        return sum(count.exact for count in self.result.counts)
+    cost: Cost
+    doubtful: bool = False
 
 
 def suggest(
@@ -74,22 +68,26 @@ def suggest(
     suppress: s = 67 %: 2 items may go
     m: m = 1 instead of 2
     """
-    context = Context.of(context)
-    found = []
+    return list(propose(data, policy, method, context=Context.of(context)))
+
+
+def propose(
+    data: Transactions, policy: Policy, method: Method, *, context: Context
+) -> Iterator[Proposal]:
+    """Yield policies near this one that are met, one after the other, see `suggest`."""
+    meter: Meter | None = None
     for name, change, settings in _candidates(data, policy, method, context):
         candidate = _changed(policy, settings)
-        bound = candidate.bind(data)
         try:
+            bound = candidate.bind(data)
             result = find_release(data, bound, method, context=context, seconds={})
         except (InfeasibleError, PolicyError):
             continue
-        cost = measure_release(
-            *(data, result.released, result.mapping, bound, ()),
-            expected=True,
-            stage=context.start("evaluate"),
-        )
-        found.append(Proposal(name, change, settings, candidate, result, cost.ncp, cost.expected))
-    return found
+        if meter is None:
+            meter = Meter(data, stage=context.start("evaluate"))
+        doubtful = "doubtful" in change and name.endswith("joined")
+        cost = meter.cost(result)
+        yield Proposal(name, change, settings, candidate, result, cost, doubtful)
 
 
 def _candidates(
@@ -98,20 +96,43 @@ def _candidates(
     bound = policy.bind(data)
     if bound.utility.named and bound.utility.rest == "together":
         yield from _fewer_sets(data, bound, context)
+    if bound.utility.rest == "intact":
+        yield from _loosened(data, policy, context)
     needed = _needed(data, bound, method, context)
     if needed is not None and needed < data.n_items:
-        percent = _percent(needed, data.n_items)
+        percent = percent_for(needed, data.n_items)
         words = f"s = {percent:g} %: {count_of(needed, 'item')} may go"
         yield "suppress", words, {"max_suppressed": percent}
 
     def met(settings: dict[str, Any]) -> bool:
         return _met(data, _changed(policy, settings), method, context)
 
-    if k := _largest(2, policy.k, lambda k: met({"k": k})):
+    k = _largest(2, policy.k, lambda k: met({"k": k}))
+    if k:
         yield "k", f"k = {k} instead of {policy.k}", {"k": k}
     sizes = [family.m for family in policy.privacy if isinstance(family, AllItemsets)]
-    if sizes and max(sizes) > 1 and (m := _largest(1, max(sizes), lambda m: met({"km": m}))):
-        yield "m", f"m = {m} instead of {max(sizes)}", {"km": m}
+    m = None
+    if sizes and max(sizes) > 1:
+        m = _largest(1, max(sizes), lambda m: met({"km": m}))
+        if m:
+            yield "m", f"m = {m} instead of {max(sizes)}", {"km": m}
+    # Neither by itself: both together, if they do.
+    if sizes and max(sizes) > 1 and policy.k > 2 and not k and not m:
+        k = _largest(2, policy.k, lambda k: met({"k": k, "km": 1}))
+        if k:
+            words = f"m = 1 instead of {max(sizes)}, and k = {k} instead of {policy.k}"
+            yield "both", words, {"k": k, "km": 1}
+
+
+def _loosened(data: Transactions, policy: Policy, context: Context) -> Iterator[_Candidate]:
+    """Yield policies under which the items in no set may be merged; then with fewer sets, too."""
+    together: dict[str, Any] = {"rest": "together"}
+    words = "the items in no set may be merged with each other (rest = together)"
+    yield "together", words, together
+    bound = _changed(policy, together).bind(data)
+    if bound.utility.named:
+        for name, change, settings in _fewer_sets(data, bound, context):
+            yield f"together-{name}", f"{words}, and it {change}", together | settings
 
 
 def _fewer_sets(data: Transactions, bound: BoundPolicy, context: Context) -> Iterator[_Candidate]:
@@ -135,7 +156,33 @@ def _fewer_sets(data: Transactions, bound: BoundPolicy, context: Context) -> Ite
             for group in groups
         }
         change = f"joins {len(named)} utility sets to {len(groups)}, each with its nearest in the "
-        yield "joined", change + "hierarchy", {"utility": joined}
+        change += "hierarchy"
+        if far := _far(bound, groups):
+            strange = [_briefly([named[number].name for number in group]) for group in far]
+            more = f", … and {len(far) - _NAMES} more" if len(far) > _NAMES else ""
+            change += (
+                f"; {len(far)} of these are doubtful ({'; '.join(strange[:_NAMES])}{more}): "
+                "nothing but the root of the hierarchy is above all their items, so an expert may "
+                "not want them joined"
+            )
+        yield "joined", change, {"utility": joined}
+
+
+def _briefly(names: list[str]) -> str:
+    more = f" + {len(names) - _NAMES} more" if len(names) > _NAMES else ""
+    return " + ".join(names[:_NAMES]) + more
+
+
+def _far(bound: BoundPolicy, groups: list[list[int]]) -> list[list[int]]:
+    """Return the joined sets that only the root of the hierarchy has in common."""
+    assert bound.hierarchy is not None
+    climb = Climb(bound.hierarchy)
+    named = bound.utility.named
+
+    def above(blocks: list[int]) -> int:
+        return climb.above_all(tuple(code for block in blocks for code in named[block].codes))
+
+    return [group for group in groups if len(group) > 1 and climb.is_root(above(group))]
 
 
 def _people(data: Transactions, codes: tuple[int, ...]) -> int:
@@ -177,6 +224,7 @@ def _largest(least: int, below: int, met: Callable[[int], bool]) -> int | None:
 def _changed(policy: Policy, settings: dict[str, Any]) -> Policy:
     """Return the policy with some keys of `policy.toml` changed."""
     changed: dict[str, Any] = {}
+    utility, rest = policy.utility, settings.get("rest", policy.utility.rest)
     for key, value in settings.items():
         if key == "km":
             changed["privacy"] = Families(
@@ -185,58 +233,8 @@ def _changed(policy: Policy, settings: dict[str, Any]) -> Policy:
                 else family
                 for family in policy.privacy
             )
-        else:
-            changed[key] = Utility(value) if key == "utility" else value
-    return replace(policy, **changed)
-
-
-def _percent(number: int, of: int) -> float:
-    """Return a percentage of few digits that allows so many items, and no more.
-
-    >>> _percent(2, 3), _percent(670, 915)
-    (67.0, 73.3)
-    """
-    exact = Fraction(100 * number, of)
-    for digits in range(13):
-        power: int = 10**digits
-        percent = math.ceil(exact * power) / power
-        if Fraction(str(percent)) * of / 100 < number + 1:
-            return percent
-    return float(exact)
-
-
-def explain_clashes(clashes: Clashes, k: int, most: int = 5) -> list[str]:
-    """Say which utility sets cannot stay, in words."""
-    names, rest = clashes.names, clashes.rest
-
-    def called(block: int) -> str:
-        return "the items in no set" if block == rest else repr(names[block])
-
-    alone = [one for one in clashes.found if len(one.blocks) == 1]
-    together = [one for one in clashes.found if len(one.blocks) > 1]
-    lines = []
-    if alone:
-        told = [f"{called(*one.blocks)} ({people(one.people)})" for one in alone]
-        verb = "has" if len(alone) == 1 else "have"
-        lines.append(
-            f"{count_of(len(alone), 'utility set')} {verb} fewer than {k} people: {listed(told)}"
-        )
-    if together:
-        involved = {block for one in together for block in one.blocks} - {rest}
-        lines.append(
-            f"{len(involved)} of {len(names)} utility sets clash with others: some people have "
-            f"items of both, but fewer than {k}, and neither may be merged with anything else"
-        )
-        for one in together[:most]:
-            both = " and ".join(map(called, sorted(one.blocks)))
-            lines.append(f"  {both}: {people(one.people)}")
-        if len(together) > most:
-            lines.append(f"  … and {len(together) - most:,} more")
-    return lines
-
-
-def clashes_of(data: Transactions, bound: BoundPolicy, context: Context) -> Clashes | None:
-    """Return the clashes of a policy; None where there are no sets to give up."""
-    if not bound.utility.named or bound.utility.rest != "together":
-        return None
-    return find_clashes(data, bound, stage=context.start("suggest"))
+        elif key == "utility":
+            utility = Utility(value)
+        elif key != "rest":
+            changed[key] = value
+    return replace(policy, utility=Utility(utility.sets, rest=rest), **changed)

@@ -23,14 +23,14 @@ def proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
     """Return the proposals side by side: what each changes, and what it costs."""
     if not proposals:
         return ["no policy near this one was found that is met"]
-    head = ["", "exact counts", "suppressed", "NCP", "error of pairs"]
+    head = ["", "exact counts", "suppressed", "NCP", "error of items", "error of pairs"]
     rows = [
         [
             one.name,
-            f"{one.n_exact} of {len(one.result.counts)}" if one.result.counts else "no sets",
-            f"{one.result.verdict.suppressed_percent:.3g} %",
-            f"{one.ncp:.3f}",
-            "" if one.errors is None else f"{one.errors.pairs:.3g}",
+            f"{one.cost.n_exact} of {one.cost.n_sets}" if one.cost.n_sets else "no sets",
+            f"{one.cost.suppressed_percent:.3g} %",
+            f"{one.cost.ncp:.3f}",
+            *_errors(one),
         ]
         for one in proposals
     ]
@@ -57,7 +57,8 @@ def write_proposals(
     files: dict[str, str] = {}
     for one in proposals:
         values = dict(settings) | one.settings
-        lines = [f"# {one.change}", f"# tried and met: {_cost(one)}"]
+        told = [one.change, f"tried and met: {_cost(one)}", str(one.cost.exactness)]
+        lines = [f"# {line}" for line in told]
         for key in KEYS:
             value = values.get(key)
             if value is None or value is False or value == ():
@@ -83,11 +84,18 @@ def write_proposals(
 
 
 def _cost(one: Proposal) -> str:
-    counts = (
-        f"{one.n_exact} of {len(one.result.counts)} counts exact, " if one.result.counts else ""
-    )
-    gone = one.result.verdict.suppressed_percent
-    return f"{counts}{gone:.3g} % of the items suppressed, NCP {one.ncp:.3f}"
+    cost = one.cost
+    counts = f"{cost.n_exact} of {cost.n_sets} counts exact, " if cost.n_sets else ""
+    told = f"{counts}{cost.suppressed_percent:.3g} % of the items suppressed, NCP {cost.ncp:.3f}"
+    items, pairs = _errors(one)
+    if not items:
+        return told
+    return f"{told}, expected error of items {items}, of pairs {pairs}"
+
+
+def _errors(one: Proposal) -> tuple[str, str]:
+    errors = one.cost.errors
+    return ("", "") if errors is None else (f"{errors.items:.3g}", f"{errors.pairs:.3g}")
 
 
 def _plain(key: str, value: Any, policy: Policy) -> Any:

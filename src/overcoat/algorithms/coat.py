@@ -8,6 +8,7 @@ from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.repair import repair_all
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
+from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["coat"]
@@ -17,6 +18,7 @@ def coat(
     data: Transactions,
     policy: BoundPolicy,
     stage: Stage = QUIET,
+    start: Mapping | None = None,
 ) -> Outcome:
     """Merge the least supported group of the chosen constraint where that costs least.
 
@@ -24,6 +26,7 @@ def coat(
     ----------
     data, policy : IN
     stage : told how many steps were taken, now and then; says which engine to use
+    start : a mapping to go on from, see `overcoat.algorithms.repair`
 
     >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import Itemsets
@@ -32,7 +35,7 @@ def coat(
     >>> outcome.partition.group_of
     array([0, 0, 2], dtype=int32)
     """
-    return repair_all(data, policy, _choose, stage)
+    return repair_all(data, policy, _choose, stage, start)
 
 
 def _choose(

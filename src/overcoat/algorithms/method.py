@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any, ClassVar
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from typing import Any, ClassVar, Self, cast
 
 from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
+from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundCoherence
 
@@ -31,11 +33,16 @@ class Method:
     name : what it is called in options, reports and plots
     limits_private : whether it can also limit how many of those who match share a private item
     advice : what may help when it takes more suppression than allowed
+    start : the mapping of an earlier release, if the method is to go on from it. A method that can
+        has a field of this name; its groups of `start` then stay together, whatever else becomes
+        of them, and what was suppressed stays suppressed. This is checked before anything is
+        published
     """
 
     name: ClassVar[str] = ""
     limits_private: ClassVar[bool] = False
     advice: ClassVar[str] = "a larger s, a smaller k, or other utility sets may help"
+    start: Mapping | None = None
 
     @property
     def title(self) -> str:
@@ -47,6 +54,20 @@ class Method:
             if (value := getattr(self, one.name)) != _default(one)
         ]
         return f"{self.name}({', '.join(said)})" if said else self.name
+
+    def starting_from(self, start: Mapping) -> Self:
+        """Return the method that goes on from an earlier mapping.
+
+        >>> from overcoat.algorithms.methods import Coat
+        >>> Coat().starting_from(Mapping.of("ab", [["a", "b"]])).title
+        'coat(start=Mapping(2 items, 1 merged groups, 0 suppressed))'
+        """
+        if is_dataclass(self) and any(one.name == "start" for one in fields(self)):
+            return cast(Self, replace(self, start=start))
+        raise PolicyError(
+            f"{self.name} cannot go on from an earlier mapping (start): it does not merge further "
+            "what has been merged; coat and pcta can"
+        )
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage) -> Outcome:
         """Return a partition of the items that meets the policy, and how it was found.

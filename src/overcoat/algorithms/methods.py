@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from overcoat.algorithms.apriori import apriori, apriori_problems
@@ -15,6 +15,7 @@ from overcoat.algorithms.pcta import pcta
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
+from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["Apriori", "Coat", "Greedy", "Pcta", "methods", "take_method"]
@@ -22,24 +23,36 @@ __all__ = ["Apriori", "Coat", "Greedy", "Pcta", "methods", "take_method"]
 
 @dataclass(frozen=True)
 class Coat(Method):
-    """COAT: repairs one constraint after the other, merging where that costs least."""
+    """COAT: repairs one constraint after the other, merging where that costs least.
+
+    Parameters
+    ----------
+    start : the mapping of an earlier release to go on from: its groups are only merged further
+    """
 
     name: ClassVar[str] = "coat"
+    start: Mapping | None = field(default=None, repr=False)
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
         """See `overcoat.algorithms.coat`."""
-        return coat(data, policy, stage)
+        return coat(data, policy, stage, self.start)
 
 
 @dataclass(frozen=True)
 class Pcta(Method):
-    """PCTA: like COAT, but merges the group of a constraint that it is cheapest to merge."""
+    """PCTA: like COAT, but merges the group of a constraint that it is cheapest to merge.
+
+    Parameters
+    ----------
+    start : see `Coat`
+    """
 
     name: ClassVar[str] = "pcta"
+    start: Mapping | None = field(default=None, repr=False)
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
         """See `overcoat.algorithms.pcta`."""
-        return pcta(data, policy, stage)
+        return pcta(data, policy, stage, self.start)
 
 
 @dataclass(frozen=True)

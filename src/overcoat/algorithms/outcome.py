@@ -43,15 +43,19 @@ class Outcome:
     steps : what was done, in order; none where a method does not work in steps
     unmet : the constraints whose repair took more suppression than the policy allows; when there
         are any, the policy was not met within s, and the partition shows what it would have taken
+    start : what the first step found; None where every item stood alone
     """
 
     partition: Partition
     steps: tuple[Step, ...] = ()
     unmet: tuple[tuple[int, ...], ...] = ()
+    start: Partition | None = None
 
     def replay(self) -> Iterator[tuple[Step, tuple[int, ...], tuple[int, ...]]]:
         """Yield each step with the items of its group and of its partner at that time."""
         members: dict[int, tuple[int, ...]] = {}
+        if self.start is not None:
+            members = {int(group[0]): tuple(group.tolist()) for group in self.start.merged}
         for step in self.steps:
             group = members.pop(step.group, (step.group,))
             partner: tuple[int, ...] = ()

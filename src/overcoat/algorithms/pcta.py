@@ -11,6 +11,7 @@ from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.repair import repair_all
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
+from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["pcta"]
@@ -20,6 +21,7 @@ def pcta(
     data: Transactions,
     policy: BoundPolicy,
     stage: Stage = QUIET,
+    start: Mapping | None = None,
 ) -> Outcome:
     """Merge that group of the chosen constraint, be it rare or frequent, that costs least.
 
@@ -32,7 +34,7 @@ def pcta(
     >>> pcta(data, policy).partition.group_of  # COAT would merge b, the least supported
     array([0, 1, 0], dtype=int32)
     """
-    return repair_all(data, policy, _choose, stage)
+    return repair_all(data, policy, _choose, stage, start)
 
 
 def _choose(

@@ -3,6 +3,11 @@
 COAT's Algorithm 1 (COAT), 2 (Generalize) and 3 (Suppress), with the differences that
 docs/differences.md lists. Read it beside the paper; symbols in comments are the paper's. What to
 merge next is the method's own choice.
+
+A run may go on from the mapping of an earlier release. Its groups are there from the beginning, and
+a run takes no group apart, so each stays within one; what was suppressed stays suppressed. An item
+that the mapping does not know stands alone; if a constraint asks for it, it is placed where it is
+nearest (`placing.py`).
 """
 
 from __future__ import annotations
@@ -13,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.algorithms.outcome import Outcome, Step, telling
+from overcoat.algorithms.placing import nearest
 from overcoat.algorithms.violations import Found, find, violated_part
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
 from overcoat.kernels import grouping_class
+from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
@@ -34,6 +41,7 @@ def repair_all(
     policy: BoundPolicy,
     choose: Choose,
     stage: Stage,
+    start: Mapping | None = None,
 ) -> Outcome:
     """Merge and suppress items until every privacy constraint is satisfied.
 
@@ -41,6 +49,8 @@ def repair_all(
     allows, the outcome says so (`Outcome.unmet`): the constraints whose repair went beyond it.
     """
     run = _Run(data, policy, stage, choose)
+    if start is not None:
+        run.go_on_from(start, data)
     finders = [find(family, run.grouping, policy.k, stage, run.tell) for family in policy.families]
 
     # -- Algorithm 1, steps 2 and 3: the unsatisfied p whose itemset has maximum support ----
@@ -85,6 +95,23 @@ class _Run:
         self._suppressed: list[int] = []  # likewise
         self._n_suppressed = 0
         self._unmet: dict[tuple[int, ...], None] = {}
+        self._start: Partition | None = None
+        self._unplaced: set[int] = set()  # items new to the start that still stand alone
+
+    def go_on_from(self, start: Mapping, data: Transactions) -> None:
+        """Make the groups of an earlier mapping, as far as their items occur."""
+        self._start = start.partition_over(data.vocabulary)
+        for item in self._start.suppressed.tolist():
+            self.grouping.suppress(item)
+        for members in self._start.merged:
+            self.tell()
+            group, *others = members.tolist()
+            for other in others:
+                group = self.grouping.merge(group, other)
+        self._n_suppressed = len(self._start.suppressed)
+        self._unplaced = {
+            code for code, item in enumerate(data.vocabulary) if item not in start.vocabulary
+        }
 
     def repair(self, found: Found, family: int) -> None:
         """Algorithm 1, steps 4 to 14: generalize, as a last resort suppress, until p holds."""
@@ -116,12 +143,16 @@ class _Run:
 
     def outcome(self) -> Outcome:
         """Return what the run came to."""
-        return Outcome(Partition(self.grouping.group_of()), tuple(self.steps), tuple(self._unmet))
+        partition = Partition(self.grouping.group_of())
+        return Outcome(partition, tuple(self.steps), tuple(self._unmet), self._start)
 
     def _generalize(self, candidates: list[int], constraint: tuple[int, ...], family: int) -> None:
         """Algorithm 2: merge one of them with the group of its block that makes UL smallest."""
         weigh = None if self.policy.weights.tree else self._ask_weights
         group, partner = self.grouping.cheapest_merge(candidates, weigh)
+        if group in self._unplaced:
+            partner = nearest(self.grouping, group, partner, self.policy, weigh)
+        self._unplaced -= {group, partner}
         union = self.grouping.merge(group, partner)
         support = self.grouping.group_support(union)
         self.steps.append(Step("merge", group, partner, support, family, constraint))

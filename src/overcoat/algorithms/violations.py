@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import Stage
+from overcoat.data.native import canonical_rows
 from overcoat.kernels.reference import Grouping, Tell
-from overcoat.policy.privacy import BoundAllItemsets, BoundFamily, BoundItemsets
+from overcoat.policy.privacy import BoundAllItemsets, BoundFamily, BoundItemsets, BoundPgen
 
 __all__ = ["Finder", "Found", "find", "violated_part"]
 
@@ -68,51 +69,91 @@ class ItemsetFinder:
     The support of an image never falls: a merge or a suppression only adds to the rows that hold
     it. So an itemset supported by k or more is satisfied for good. One that nobody supports may be
     satisfied for now.
+
+    No unsatisfied itemset has more than k - 1 supporters. So after a repair the itemsets are looked
+    at in order only up to the first with so many; those behind it wait, and most are satisfied for
+    good when they are looked at. Those whose images have become equal are counted once.
     """
 
     def __init__(self, family: BoundItemsets, grouping: Grouping, k: int, tell: Tell) -> None:
         self._family, self._grouping, self._k, self._tell = family, grouping, k, tell
         n = family.n_constraints
-        self._support = np.full(n, -1, np.int64)  # of the unsatisfied ones, -1 for the others
-        self._open = np.ones(n, bool)  # not satisfied for good
+        self._open = np.arange(n)  # not satisfied for good, as far as known; in order
+        group_of = grouping.group_of()
+        alone = np.array_equal(
+            group_of, np.arange(len(group_of))
+        )  # no earlier groups to start from
+        known = family.supports if alone and isinstance(family, BoundPgen) else None
+        self._support = np.zeros(n, np.int64) if known is None else known.copy()  # at last sight
+        self._stale = np.full(n, known is None)  # not seen yet, or a group of it changed since
+        self._holds = np.zeros(n, bool)  # supported by none, and satisfied at last sight
         # item -> the itemsets that hold it
         owner = np.repeat(np.arange(n), np.diff(family.offsets))
         order = np.argsort(family.codes, kind="stable")
         self._holders = owner[order]
-        self._bounds = np.searchsorted(family.codes[order], np.arange(len(grouping.group_of()) + 1))
-        self._evaluate(np.arange(n))
+        self._bounds = np.searchsorted(family.codes[order], np.arange(len(group_of) + 1))
 
     def changed(self, items: NDArray[np.int32]) -> None:
-        """Evaluate again the open itemsets that hold such an item."""
-        touched = np.zeros(len(self._open), bool)
+        """Note which itemsets hold such an item: these have to be looked at again."""
         for item in items.tolist():
-            touched[self._holders[self._bounds[item] : self._bounds[item + 1]]] = True
-        self._evaluate(np.flatnonzero(touched & self._open))
+            self._stale[self._holders[self._bounds[item] : self._bounds[item + 1]]] = True
 
     def worst(self) -> Found | None:
         """Return the first itemset of largest support among the unsatisfied."""
-        if not len(self._support):
-            return None
-        index = int(np.argmax(self._support))  # the first of equals
-        if self._support[index] > 0:
-            return self._found(index)
-        for index in np.flatnonzero(self._support == 0).tolist():
+        most = self._first_with_most()
+        if most is not None:
+            return self._found(most)
+        supports = self._support[self._open]
+        self._open = self._open[supports < self._k]
+        supports = supports[supports < self._k]
+        if len(supports) and supports.max() > 0:
+            return self._found(int(self._open[np.argmax(supports)]))  # the first of equals
+        for index in self._open[~self._holds[self._open]].tolist():
             self._tell()
             image = self._grouping.image(self._family.itemset(index))
             if violated_part(self._grouping, image, self._k) is not None:
                 return self._found(index)
-            self._support[index] = -1
+            self._holds[index] = True
         return None
 
-    def _evaluate(self, which: NDArray[np.int64]) -> None:
-        family = self._family
-        found = self._grouping.supports(family.offsets, family.codes, which, self._k)
-        satisfied = found >= self._k
-        self._open[which] = ~satisfied
-        self._support[which] = np.where(satisfied, -1, found)
+    def _first_with_most(self) -> int | None:
+        """Return the first itemset with k - 1 supporters, looking at all before it.
+
+        None if there is none with so many; then all have been looked at.
+        """
+        most, start, step = self._k - 1, 0, _FIRST_LOOK
+        while start < len(self._open):
+            part = self._open[start : start + step]
+            self._look_at(part[self._stale[part]])
+            found = np.flatnonzero(self._support[part] == most)
+            if most > 0 and len(found):
+                return int(part[found[0]])
+            start, step = start + step, 2 * step
+        return None
+
+    def _look_at(self, which: NDArray[np.int64]) -> None:
+        if not len(which):
+            return
+        group_of, family = self._grouping.group_of(), self._family
+        lengths = np.diff(family.offsets)[which]
+        ends = np.cumsum(lengths)
+        items = np.repeat(family.offsets[which] - ends + lengths, lengths) + np.arange(ends[-1])
+        groups = group_of[family.codes[items]]
+        left = np.concatenate([[0], np.cumsum(groups >= 0)])  # without the suppressed
+        offsets = left[np.concatenate([[0], ends])]
+        ones = np.ones(len(which), np.int64)
+        offsets, codes, _, image_of = canonical_rows(offsets, groups[groups >= 0], ones)
+        images = np.arange(len(offsets) - 1)
+        found = self._grouping.supports(offsets, codes, images, self._k)
+        self._support[which] = found[image_of]
+        self._stale[which] = self._holds[which] = False
 
     def _found(self, index: int) -> Found:
         return Found(int(self._support[index]), tuple(self._family.itemset(index).tolist()))
+
+
+# How many itemsets are looked at together at first; then twice as many, and so on.
+_FIRST_LOOK = 256
 
 
 class AllItemsetsFinder:
@@ -137,6 +178,9 @@ class AllItemsetsFinder:
         self._stage, self._tell = stage, tell
         self._family = family
         self._linkable = family.linkable.astype(np.uint8)
+        group_of = grouping.group_of()  # where a run goes on from an earlier one, not all are alone
+        kept = group_of >= 0
+        np.maximum.at(self._linkable, group_of[kept], self._linkable[kept])
         # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
         # merge with a group that was not linkable can break smaller sizes again.
         self._sizes_settle = family.whole_domain

@@ -7,8 +7,10 @@ parses what people say and renders what comes back; it composes nothing itself.
 
 from overcoat.application.checking import Assessed, Checked, evaluate, risk, verify
 from overcoat.application.comparing import Compared, compare, pgen
+from overcoat.application.deciding import check_draft, init, profile
 from overcoat.application.making import anonymize, explain
-from overcoat.application.said import Input, Outputs, Questions, Statement
+from overcoat.application.reporting import Written, report
+from overcoat.application.said import Input, Outputs, Papers, Questions, Statement
 
 __all__ = [
     "Assessed",
@@ -16,13 +18,19 @@ __all__ = [
     "Compared",
     "Input",
     "Outputs",
+    "Papers",
     "Questions",
     "Statement",
+    "Written",
     "anonymize",
+    "check_draft",
     "compare",
     "evaluate",
     "explain",
+    "init",
     "pgen",
+    "profile",
+    "report",
     "risk",
     "verify",
 ]

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any
 
+from overcoat.application.certifying import (
+    compare_published,
+    compare_result,
+    differing_files,
+    differing_statement,
+)
+from overcoat.application.reporting import read_salt, settle_published
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, pack, send
-from overcoat.errors import Problem
+from overcoat.data.transactions import Transactions
+from overcoat.errors import InputError, PolicyError, Problem, VerificationError
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import draw_workloads
+from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import BoundAllItemsets
 from overcoat.release.given import pair_notes, take_release
 from overcoat.release.risk import attack as try_attacks
 from overcoat.release.risk import risk as measure_risk
-from overcoat.report.evaluation import query_table
-from overcoat.verification import Verdict
+from overcoat.release.walk import make_release
+from overcoat.reports.certificate import certified_policy, read_certificate
+from overcoat.reports.evaluation import query_table
+from overcoat.verification import Verdict, verify_published
 from overcoat.verification import verify as check
 
 __all__ = ["Assessed", "Checked", "evaluate", "risk", "verify"]
@@ -29,32 +40,128 @@ __all__ = ["Assessed", "Checked", "evaluate", "risk", "verify"]
 
 @dataclass(frozen=True)
 class Checked:
-    """A verdict, the k it is about, and notes on the policy."""
+    """A verdict, the k it is about, and notes on the policy.
+
+    `differences` say where the files are not those of the certificate; `certified` is whether one
+    was given.
+    """
 
     verdict: Verdict
     k: int
     notes: tuple[Problem, ...]
+    differences: tuple[str, ...] = ()
+    certified: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything holds."""
+        return self.verdict.ok and not self.differences
 
 
 def verify(
-    data: Input,
-    released: str,
+    data: Input | None,
+    released: Input,
     mapping: str,
-    statement: Statement,
+    statement: Statement | None,
     *,
     to: str | None = None,
+    certificate: str | None = None,
+    salt: str | None = None,
     context: Context,
 ) -> Checked:
-    """Check a release against the original, its mapping and the policy."""
-    known = Mapping.read(mapping)
+    """Check a release against the original, its mapping and the policy.
+
+    Parameters
+    ----------
+    data : the original; None to check what was published alone
+    released : how it is to be read matters only without the original
+    statement : the policy; None if it is that of the certificate
+    certificate : what the files are to be compared with, too
+    salt : the file of the secret by which a public certificate names the input
+    """
+    certified = None if certificate is None else read_certificate(certificate)
+    secret = None if salt is None else read_salt(salt)
+    if statement is not None:
+        policy = statement.policy
+    elif certified is not None and certificate is not None:
+        policy = certified_policy(certified, certificate)
+    else:
+        raise PolicyError("the policy is missing: give --policy, or its parts, or --certificate")
+    changed = []
+    if certified is not None:
+        changed = differing_files(certified, released.source, mapping)
+    try:
+        known = Mapping.read(mapping)
+        if data is None:
+            checked = _verify_published(released, mapping, known, policy, certified, context)
+        else:
+            checked = _verify(
+                data, released, mapping, known, policy, certified, to, secret, context
+            )
+    except InputError as error:
+        if not changed:
+            raise
+        lines = ["the files are not the certified ones:", *(f"  {line}" for line in changed)]
+        raise VerificationError("\n".join([*lines, str(error)])) from error
+    if certified is None:
+        return checked
+    every = tuple(dict.fromkeys((*changed, *checked.differences)))
+    return replace(checked, differences=every, certified=True)
+
+
+def _verify(
+    data: Input,
+    released: Input,
+    mapping: str,
+    known: Mapping,
+    policy: Policy,
+    certified: dict[str, Any] | None,
+    to: str | None,
+    secret: bytes | None,
+    context: Context,
+) -> Checked:
     with context.stage("read") as stage:
         original = data.read(stage)
-        copy = take_release(released, original, to, stage=stage)
+        copy = take_release(released.source, original, to, stage=stage)
     with context.stage("policy") as stage:
-        bound = statement.policy.bind(original, known=known, stage=stage)
+        bound = policy.bind(original, known=known, stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
-    return Checked(verdict, bound.k, (*bound.notes, *pair_notes(original, copy, known)))
+    notes = (*bound.notes, *pair_notes(original, copy, known))
+    if certified is None:
+        return Checked(verdict, bound.k, notes)
+    if not verdict.ok:
+        found = differing_statement(certified, bound.settled, original.file_digest)
+        return Checked(verdict, bound.k, notes, tuple(found))
+    result = make_release(original, bound, known, context, {})
+    result.digests["released"] = copy.file_digest
+    with context.stage("certificate") as stage:
+        found, more = compare_result(certified, result, mapping, salt=secret, stage=stage)
+    return Checked(verdict, bound.k, (*notes, *more), tuple(found))
+
+
+def _verify_published(
+    released: Input,
+    mapping: str,
+    known: Mapping,
+    policy: Policy,
+    certified: dict[str, Any] | None,
+    context: Context,
+) -> Checked:
+    with context.stage("read") as stage:
+        rows = released.read(stage)
+    settled = settle_published(policy, known, rows)
+    with context.stage("verify") as stage:
+        verdict = verify_published(rows, known, settled, stage=stage)
+    notes: tuple[Problem, ...] = (
+        Problem("the original was not given: only what was published was checked"),
+    )
+    k = settled.bind_published(known.vocabulary, int(rows.lengths.max(initial=0))).k
+    if certified is None or not verdict.ok:
+        return Checked(verdict, k, notes)
+    with context.stage("certificate") as stage:
+        found, more = compare_published(certified, rows, known, settled, mapping, stage=stage)
+    return Checked(verdict, k, (*notes, *more), tuple(found))
 
 
 def evaluate(
@@ -116,11 +223,16 @@ def risk(
     *,
     linkable: str | None = None,
     attacks: int = 0,
+    also: Sequence[tuple[str | None, str]] = (),
     to: str | None = None,
     context: Context,
     **options: Any,
 ) -> Assessed:
-    """Say what an attacker can do; `options` are those of `overcoat.risk`."""
+    """Say what an attacker can do; `options` are those of `overcoat.risk`.
+
+    `also` are further releases of the same people, each with its mapping; None where only the
+    mapping is at hand.
+    """
     known = None if mapping is None else Mapping.read(mapping)
     with context.stage("read") as stage:
         original = data.read(stage)
@@ -130,9 +242,20 @@ def risk(
         family = stated.policy.bind(original).families[0]
         assert isinstance(family, BoundAllItemsets)
         options["linkable"] = list(compress(original.vocabulary, family.linkable))
-    found = measure_risk(original, copy, known, context=context, **options)
+    others = [_further(released, mapping, original, to, context) for released, mapping in also]
+    found = measure_risk(original, copy, known, also=others, context=context, **options)
     tried: tuple[Attack, ...] = ()
     if attacks:
         of = {name: options[name] for name in ("known", "linkable", "seed") if name in options}
         tried = try_attacks(original, None, known, number=attacks, context=context, **of)
     return Assessed(found, tried, original.origin.notes)
+
+
+def _further(
+    released: str | None, mapping: str, original: Transactions, to: str | None, context: Context
+) -> Mapping | tuple[Transactions, Mapping]:
+    known = Mapping.read(mapping)
+    if released is None:
+        return known
+    with context.stage("read") as stage:
+        return take_release(released, original, to, stage=stage), known

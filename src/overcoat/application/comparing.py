@@ -9,28 +9,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from overcoat.advice.price import Prices, price_of
 from overcoat.algorithms import methods
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
 from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
-from overcoat.errors import InputError, Problem
+from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
 from overcoat.policy.pgen import write_pgen
 
 if TYPE_CHECKING:
     from overcoat.comparison.compare import Comparison
+    from overcoat.comparison.settings import Setting
 
 __all__ = ["Compared", "compare", "pgen"]
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A comparison, the files it was written to, and notes."""
+    """A comparison, the files it was written to, notes, and the prices of each policy, by name."""
 
     comparison: Comparison
     files: tuple[Path, ...]
     notes: tuple[Problem, ...]
+    prices: Abstract[str, Prices]
 
 
 def compare(
@@ -41,8 +44,9 @@ def compare(
     questions: Questions,
     folder: Path,
     *,
+    price: int | None = None,
     context: Context,
-    report: Callable[[Comparison, Sequence[Path]], None] = lambda comparison, files: None,
+    report: Callable[[Comparison, Sequence[Path], Abstract[str, Prices]], None] | None = None,
 ) -> Compared:
     """Run methods and policies side by side and write what they cost into a folder.
 
@@ -52,6 +56,10 @@ def compare(
     sweeps : values to try, see `overcoat.vary`
     algorithms : the methods; if none is named, those of COAT, PCTA and Apriori that can take all
         policies, unless a policy file names one
+    price : also say what each part of each policy costs, under its first method: of so many utility
+        sets at most
+    report : called with the comparison, the files and the prices when all is ready: should it fail,
+        nothing is written
     """
     from overcoat.comparison.compare import compare as run_field
     from overcoat.comparison.figures import FILES
@@ -66,7 +74,7 @@ def compare(
     fresh = not folder.exists()
     make_folder(folder)
     files = [file for policy in policies.values() for file in policy.files]
-    targets = ["results.csv", "results.parquet", "index.html", *FILES]
+    targets = ["results.csv", "prices.csv", "results.parquet", "index.html", *FILES]
     check_outputs([data.source, questions.file, *files], [str(folder / name) for name in targets])
     try:
         found = run_field(
@@ -86,12 +94,35 @@ def compare(
             with suppress(OSError):  # it is not empty: finished runs are kept
                 folder.rmdir()
         raise
+    prices = {} if price is None else _prices(statements, settings, transactions, price, context)
     context.start("write")
     title = f"Comparison on {Path(shown(data.source)).name}"
-    written = found.write(folder, title=title, report=lambda files: report(found, files))
+    written = found.write(
+        folder,
+        title=title,
+        prices=prices,
+        report=lambda files: None if report is None else report(found, files, prices),
+    )
     notes = [note for run in found.runs for note in run.policy.notes]
     notes += [note for workload in own.values() for note in workload.notes]
-    return Compared(found, tuple(written), tuple(dict.fromkeys(notes)))
+    return Compared(found, tuple(written), tuple(dict.fromkeys(notes)), prices)
+
+
+def _prices(
+    statements: Abstract[str, Statement],
+    settings: Sequence[Setting],
+    data: Transactions,
+    most: int,
+    context: Context,
+) -> dict[str, Prices]:
+    """Return the prices of each policy that its first method can meet."""
+    found = {}
+    own = len(settings) // len(statements)  # settings of each, one after the other
+    for number, (name, statement) in enumerate(statements.items()):
+        method = settings[number * own].method
+        with suppress(InfeasibleError, PolicyError):  # which the comparison tells
+            found[name] = price_of(data, statement.policy, method, most=most, context=context)
+    return found
 
 
 def _settings(

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 
 from overcoat.advice.explain import Explanation
 from overcoat.advice.explain import explain as explain_item
-from overcoat.advice.suggest import clashes_of, explain_clashes
 from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.advice.written import proposal_lines, write_proposals
 from overcoat.algorithms import Method
+from overcoat.application.reporting import publish_papers
 from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.errors import InfeasibleError, PolicyError, Problem
+from overcoat.feasibility.why import explained
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import check_codebook
@@ -35,24 +36,29 @@ def anonymize(
     outputs: Outputs,
     *,
     use: str | None = None,
+    start: str | None = None,
     suggest: str | None = None,
     context: Context,
     report: Callable[[Result, Exposed], None] = lambda result, risk: None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
-    `report` is called when all is checked, before any file gets its name: should it fail, nothing
-    is published. `suggest` is a folder: when the policy cannot be met, policies near it that can
-    are written there. A dry run does all but writing.
+    `start` is the file of an earlier mapping to go on from. `suggest` is a folder: when the policy
+    cannot be met, policies near it that can are written there. `report` is called when all is
+    checked, before any file gets its name: should it fail, nothing is published. A dry run does all
+    but writing.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
-    policy, method = statement.bind_method()
+    earlier = None if start is None else Mapping.read(start)
+    policy, method = statement.bind_method(earlier)
     check_codebook(outputs.codebook)
     sink = sink_for(outputs.released, replace=outputs.replace)
-    targets = [*sink.files, outputs.mapping, outputs.codebook]
-    check_outputs([data.source, use, *policy.files], targets)
-    sink.check_beside(outputs.mapping, outputs.codebook)
+    papers = outputs.papers
+    papers.check(outputs.mapping)
+    targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
+    check_outputs([data.source, use, start, *papers.inputs, *policy.files], [*sink.files, *targets])
+    sink.check_beside(*targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
     with context.stage("read", seconds) as stage:
@@ -64,7 +70,7 @@ def anonymize(
         insisted = refuse_identifiers(
             transactions, allow=allow, file=shown(data.source), stage=stage
         )
-        bound = policy.bind(transactions, known=known or (), stage=stage)
+        bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
     if layout.format == "basket" and layout.sep is None:
         check_names(bound, outputs.label_from, outputs.released)
     if known is None:
@@ -89,6 +95,7 @@ def anonymize(
         seconds.update(write=now - writing, total=now - began)
         report(result, risk)
 
+    beside = publish_papers(papers, result, keep_order=outputs.keep_order, stage=stage)
     if outputs.dry_run:
         told()
         return result
@@ -99,6 +106,7 @@ def anonymize(
         to=outputs.to,
         keep_order=outputs.keep_order,
         report=told,
+        beside=beside,
         context=context,
     )
     return result
@@ -114,10 +122,7 @@ def _explained(
 ) -> InfeasibleError:
     """Add which utility sets clash and, if a folder is given, policies that are met."""
     data = error.result.data
-    lines = [str(error)]
-    clashes = clashes_of(data, bound, context)
-    if clashes is not None:
-        lines += explain_clashes(clashes, bound.k)
+    lines = [str(explained(error, bound, stage=context.start("suggest")))]
     if folder is None:
         lines.append("--suggest DIR tries policies near this one and writes those that are met")
     else:
@@ -125,6 +130,11 @@ def _explained(
         written = write_proposals(folder, proposals, bound.settled, statement.settings)
         lines += ["", f"policies near this one that are met ({folder}):"]
         lines += proposal_lines(proposals)
+        if bound.utility.named and bound.hierarchy is None:
+            lines.append(
+                "without a hierarchy nobody can tell which sets are near: with --hierarchy, sets "
+                "that clash are joined with their nearest, too"
+            )
         error.proposals = tuple(str(path) for path in written if path.suffix == ".toml")
     error.args = ("\n".join(lines),)
     return error
@@ -136,10 +146,12 @@ def explain(
     mapping: str | None,
     statement: Statement,
     *,
+    start: str | None = None,
     context: Context,
 ) -> tuple[list[Explanation], list[Problem]]:
     """Run the method again, and say why items became what they are published as."""
-    policy, method = statement.bind_method()
+    earlier = None if start is None else Mapping.read(start)
+    policy, method = statement.bind_method(earlier)
     known = None if mapping is None else Mapping.read(mapping)
     with context.stage("read") as stage:
         transactions = data.read(stage)
@@ -147,7 +159,7 @@ def explain(
     if unknown:
         raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
     with context.stage("policy") as stage:
-        bound = policy.bind(transactions, known=known or (), stage=stage)
+        bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
     result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
     notes = list(result.notes)
     if known is not None and result.mapping != known:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Abstract
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from overcoat.algorithms import Method, take_method
 from overcoat.context import Stage
 from overcoat.data.io import Asked, read_source
 from overcoat.data.transactions import Transactions
-from overcoat.errors import PolicyError
+from overcoat.errors import DataError, PolicyError, Problem
+from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload
 from overcoat.policy.config import read_settings, state_policy
 from overcoat.policy.omop import settle_omop
 from overcoat.policy.policy import Policy
 
-__all__ = ["Input", "Outputs", "Questions", "Statement"]
+__all__ = ["Input", "Outputs", "Papers", "Questions", "Statement"]
 
 
 @dataclass(frozen=True)
@@ -78,12 +79,79 @@ class Statement:
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
         return cls(policy.with_problems(problems), method, said)
 
-    def bind_method(self) -> tuple[Policy, Method]:
-        """Return the policy and the method; an unknown name is a problem of the policy."""
+    def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
+        """Return the policy and the method; an unknown name is a problem of the policy.
+
+        `start` is the mapping of an earlier release that the method is to go on from.
+        """
         try:
-            return self.policy, take_method(self.method)
+            method = take_method(self.method)
+            return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)
+
+
+@dataclass(frozen=True)
+class Papers:
+    """What goes with a release for people to read, and to check it by.
+
+    Attributes
+    ----------
+    report, external_report : where the two editions of the report go
+    certificate, public_certificate : where the two editions of the certificate go
+    describe : a list of what items are called, which anyone may see
+    salt : a secret by which the public certificate names the input
+    """
+
+    report: str | None = None
+    external_report: str | None = None
+    certificate: str | None = None
+    public_certificate: str | None = None
+    describe: str | None = None
+    salt: str | None = None
+
+    @property
+    def files(self) -> dict[str, str | None]:
+        """What is to be written, by name."""
+        return {
+            "report": self.report,
+            "external_report": self.external_report,
+            "certificate": self.certificate,
+            "public_certificate": self.public_certificate,
+        }
+
+    @property
+    def inputs(self) -> list[str | None]:
+        """What is read."""
+        return [self.describe, self.salt]
+
+    def check(self, mapping: str | None) -> None:
+        """Refuse what cannot be meant, before the work."""
+        problems = [
+            Problem(
+                f"--{one.name.replace('_', '-')} needs a file; standard output is for the "
+                "released data"
+            )
+            for one in fields(self)
+            if getattr(self, one.name) == "-"
+        ]
+        public = {
+            "--external-report": self.external_report,
+            "--certificate": self.certificate,
+            "--public-certificate": self.public_certificate,
+        }
+        if mapping is None:
+            problems += [
+                Problem(f"{name} is about the mapping, too: write it with --mapping")
+                for name, path in public.items()
+                if path is not None
+            ]
+        if self.salt is not None and self.public_certificate is None:
+            problems.append(
+                Problem("--salt is for the digest of the input in a public certificate")
+            )
+        if problems:
+            raise DataError(problems)
 
 
 @dataclass(frozen=True)
@@ -99,6 +167,7 @@ class Outputs:
     label_from: str | None = None
     replace: bool = False
     dry_run: bool = False
+    papers: Papers = field(default_factory=Papers)
 
 
 @dataclass(frozen=True)

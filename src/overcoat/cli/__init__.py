@@ -18,12 +18,17 @@ from typing import NoReturn
 import click
 
 from overcoat._version import __version__
-from overcoat.cli.commands import anonymize, apply, demo, explain, pgen, risk, verify
+from overcoat.cli.commands import anonymize, apply, demo, explain, pgen
 from overcoat.cli.compare import compare
 from overcoat.cli.evaluate import evaluate
+from overcoat.cli.init import init
 from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
+from overcoat.cli.profile import profile
 from overcoat.cli.progress import say
+from overcoat.cli.report import report
+from overcoat.cli.risk import risk
+from overcoat.cli.verify import verify
 from overcoat.errors import CancelledError, InputError, OvercoatError
 from overcoat.words import without_passwords
 
@@ -61,7 +66,21 @@ def cli() -> None:
     """
 
 
-for command in (anonymize, verify, risk, explain, evaluate, compare, apply, pgen, demo):
+COMMANDS = (
+    profile,
+    init,
+    anonymize,
+    verify,
+    risk,
+    report,
+    explain,
+    evaluate,
+    compare,
+    apply,
+    pgen,
+    demo,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 
@@ -114,6 +133,8 @@ def _run() -> int:
         each = "overcoat: error: " if isinstance(error, InputError) else ""
         for line in rest:
             say(f"{each}{line}")
+        for note in getattr(error, "__notes__", ()):
+            say(note)
         return _fail(error.exit_code, error.kind, str(error), error)
     except (KeyboardInterrupt, click.Abort) as error:
         cause = error.__cause__  # click makes its Abort of an interrupt
@@ -139,7 +160,7 @@ def _fail(status: int, kind: str, message: str, error: OvercoatError | None = No
     """Return the exit status; the log and, with --json, standard output have it, too."""
     end_log(status, kind, message)
     if "--json" in sys.argv and not has_printed():
-        from overcoat.report.json import error_to_json, failure_to_json
+        from overcoat.reports.json import error_to_json, failure_to_json
 
         content = failure_to_json(kind, message, status) if error is None else error_to_json(error)
         with suppress(OSError):  # the exit status and standard error tell it as well

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
+    from overcoat.advice.price import Prices
     from overcoat.application import Input, Questions, Statement
     from overcoat.comparison.compare import Comparison
 
@@ -55,6 +56,15 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     metavar="DIR",
     help="Where to put results, plots and the finished runs.",
 )
+@click.option(
+    "--price",
+    type=click.IntRange(0),
+    is_flag=False,
+    flag_value=20,
+    metavar="N",
+    help="Also say what each part of the policy costs: the loss without it. Of utility sets the N "
+    "with most people are tried, 20 if N is left out.",
+)
 @policy_options
 @json_option
 @talk_options
@@ -64,6 +74,7 @@ def compare(
     sweep: tuple[str, ...],
     questions: Questions,
     output: str,
+    price: int | None,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -83,22 +94,29 @@ def compare(
     from overcoat import application
     from overcoat.comparison.plots import NEEDED, can_draw
     from overcoat.comparison.text import comparison_lines
+    from overcoat.reports.price import price_lines
 
     folder = Path(output)
     chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
     with run_context(quiet=quiet) as context:
 
-        def report(comparison: Comparison, files: Sequence[Path]) -> None:
+        def report(
+            comparison: Comparison, files: Sequence[Path], prices: Mapping[str, Prices]
+        ) -> None:
             context.start("done")
             if as_json:
                 rows, names = list(comparison.rows), [str(path) for path in files]
-                print_json({"overcoat": __version__, "rows": rows, "files": names})
+                told: dict[str, Any] = {"rows": rows, "files": names}
+                if price is not None:
+                    told["prices"] = {name: one.to_json() for name, one in prices.items()}
+                print_json({"overcoat": __version__, **told})
 
         sweeps = _sweeps(sweep)
         statements = _statements(data, settings, sweeps)
         try:
             found = application.compare(
                 *(data, statements, sweeps, chosen, questions, folder),
+                price=price,
                 context=context,
                 report=report,
             )
@@ -110,6 +128,8 @@ def compare(
     if as_json:
         return
     say_unless_quiet(comparison_lines(found.comparison), quiet)
+    for name, one in found.prices.items():
+        say_unless_quiet(f"\nprice{f' of {name}' if name else ''}\n{price_lines(one)}\n", quiet)
     if not can_draw():
         say_unless_quiet(f"note: {NEEDED}", quiet)
     say_unless_quiet(f"written to {output}: {', '.join(path.name for path in found.files)}", quiet)

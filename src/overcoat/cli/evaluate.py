@@ -93,8 +93,8 @@ def evaluate(
           --min-support 10 -o queries.csv
     """
     from overcoat import application
-    from overcoat.report.evaluation import evaluation_lines
-    from overcoat.report.json import evaluation_to_json
+    from overcoat.reports.evaluation import evaluation_lines
+    from overcoat.reports.json import evaluation_to_json
 
     check_standard_output(output, as_json=as_json)
     with run_context(quiet=quiet) as context:

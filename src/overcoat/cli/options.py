@@ -20,6 +20,8 @@ __all__ = [
     "names_option",
     "output_options",
     "policy_options",
+    "reading_options",
+    "start_option",
     "state",
     "talk_options",
     "workload_options",
@@ -40,9 +42,8 @@ def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-_data_options = _together(
+_reading_options = _together(
     [
-        click.argument("data", type=FILE, metavar="DATA"),
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option(
             "--item",
@@ -102,8 +103,8 @@ _SAID = (
 )
 
 
-def data_options(function: F) -> F:
-    """Add DATA and the options that say how it is to be read; the command gets an `Input`."""
+def reading_options(function: F) -> F:
+    """Add the options that say how `data` is to be read; the command gets an `Input`."""
 
     @wraps(function)
     def gathered(data: str, id_: str | None, sep: str | None, **others: Any) -> Any:
@@ -116,7 +117,12 @@ def data_options(function: F) -> F:
         asked = Asked(id=id_, sep=_separator(sep), **said)
         return function(data=Input(data, asked), **others)
 
-    return _data_options(cast(F, gathered))
+    return _reading_options(cast(F, gathered))
+
+
+def data_options(function: F) -> F:
+    """Add DATA and the options that say how it is to be read; the command gets an `Input`."""
+    return click.argument("data", type=FILE, metavar="DATA")(reading_options(function))
 
 
 # What tells the cost of a release: `evaluate` takes these and no more of a policy.
@@ -284,6 +290,13 @@ names_option = click.option(
     "--label-from",
     type=click.Choice(["utility", "hierarchy"]),
     help="Name a group after the utility set or the node of the hierarchy that it is.",
+)
+
+start_option = click.option(
+    "--start",
+    type=FILE,
+    metavar="MAP.json",
+    help="The mapping of an earlier release: keep its groups, only merge further; place new items.",
 )
 
 layout_option = click.option(

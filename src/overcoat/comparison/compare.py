@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from overcoat import html
+from overcoat.advice.price import Prices
 from overcoat.checks import check_choice
 from overcoat.comparison.runs import Run, make_folder, run_all
 from overcoat.comparison.settings import Setting
@@ -21,6 +22,7 @@ from overcoat.evaluation import Measure, check_measures, list_of, measure_releas
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.policy import Policy
 from overcoat.release.given import take_data
+from overcoat.reports.price import price_tables
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,13 +110,15 @@ class Comparison:
         folder: str | Path,
         *,
         title: str = "Comparison",
+        prices: Mapping[str, Prices] | None = None,
         report: Callable[[list[Path]], None] | None = None,
     ) -> list[Path]:
         """Write all of it, or nothing; return the paths.
 
         ``results.csv`` and ``results.parquet``, the figures (if matplotlib is installed) and
-        ``index.html`` with everything. Figures of an earlier comparison are removed. `report` is
-        called with the paths when all is ready: should it fail, nothing is written.
+        ``index.html`` with everything. `prices` are what `price` says of policies, by their names:
+        they go to ``prices.csv`` and the page. Figures of an earlier comparison are removed.
+        `report` is called with the paths when all is ready: should it fail, nothing is written.
         """
         from overcoat.comparison.figures import FILES
         from overcoat.comparison.page import stage_page
@@ -125,11 +129,20 @@ class Comparison:
         with Staging() as staging:
             self.frame.write_csv(staging.stage(targets[0]))
             self.frame.write_parquet(staging.stage(targets[1]))
-            targets += stage_page(self, staging, folder, title)
+            if prices:
+                targets.append(folder / "prices.csv")
+                text = price_tables(prices)
+                staging.stage(targets[-1]).write_text(text, encoding="utf-8", newline="\n")
+            targets += stage_page(self, staging, folder, title, prices or {})
             if report is not None:
                 report(targets)
             staging.commit()
-        earlier = {*FILES, "time.svg", "time.png"}  # the last two of versions before 0.3
+        earlier = {
+            *FILES,
+            "prices.csv",
+            "time.svg",
+            "time.png",
+        }  # the last two of versions before 0.3
         for stale in {folder / name for name in earlier}.difference(targets):
             stale.unlink(missing_ok=True)
         return targets

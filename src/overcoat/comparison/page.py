@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 
+from overcoat.advice.price import Prices
 from overcoat.comparison.columns import METHOD, heading, joined, setting_words
 from overcoat.comparison.compare import Comparison
 from overcoat.comparison.figures import Sheet, sheets_of
@@ -14,7 +15,9 @@ from overcoat.comparison.plots import KINDS, NEEDED, can_draw, draw, drawn_alone
 from overcoat.comparison.text import describe, show_column
 from overcoat.data.io import Staging
 from overcoat.html import table
-from overcoat.report.page import page, panels, scrolling
+from overcoat.reports.page import page, panels, scrolling
+from overcoat.reports.price import PRICE_COLUMNS, price_rows
+from overcoat.words import count_of
 
 __all__ = ["stage_page"]
 
@@ -42,7 +45,13 @@ _SECTIONS = {
 }
 
 
-def stage_page(comparison: Comparison, staging: Staging, folder: Path, title: str) -> list[Path]:
+def stage_page(
+    comparison: Comparison,
+    staging: Staging,
+    folder: Path,
+    title: str,
+    prices: Mapping[str, Prices],
+) -> list[Path]:
     """Stage every figure as SVG and PNG, and ``index.html`` with figures and table."""
     sheets = sheets_of(comparison) if can_draw() else []
     targets = []
@@ -52,7 +61,7 @@ def stage_page(comparison: Comparison, staging: Staging, folder: Path, title: st
             targets.append(folder / f"{sheet.name}.{kind}")
             write_figure(figure, staging.stage(targets[-1]), kind)
     targets.append(folder / "index.html")
-    text = page(title, _parts(comparison, sheets), _lead(comparison))
+    text = page(title, _parts(comparison, sheets, prices), _lead(comparison))
     staging.stage(targets[-1]).write_text(text, encoding="utf-8")
     return targets
 
@@ -73,7 +82,9 @@ def _lead(comparison: Comparison) -> str:
     )
 
 
-def _parts(comparison: Comparison, sheets: list[Sheet]) -> Iterator[str]:
+def _parts(
+    comparison: Comparison, sheets: list[Sheet], prices: Mapping[str, Prices]
+) -> Iterator[str]:
     yield "<dl>"
     for name, text in describe(comparison):
         yield f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>"
@@ -95,6 +106,19 @@ def _parts(comparison: Comparison, sheets: list[Sheet]) -> Iterator[str]:
         ]
         for start in range(0, len(pictures), sheet.columns):
             yield panels(pictures[start : start + sheet.columns])
+    if prices:
+        yield "<h2>Price</h2>"
+        yield (
+            "<p>What each part of a policy costs: the loss without it, each run and verified. The "
+            "price is by how much a part makes flat NCP larger; below 0, the method does worse "
+            "without it.</p>"
+        )
+    for name, one in prices.items():
+        yield scrolling(table(price_rows(one), PRICE_COLUMNS, name or "The policy"), "Price")
+        if one.left_out:
+            yield f"<p>{count_of(one.left_out, 'utility set')} with fewer people not tried.</p>"
+        for note in one.notes:
+            yield f"<p>{escape(note)}</p>"
     yield "<h2>All numbers</h2>"
     yield (
         "<p><em>beyond s</em>, drawn hollow: the policy could not be met within the allowed "

@@ -172,7 +172,8 @@ def _fingerprint(common: str, method: Method, policy: BoundPolicy) -> str | None
     """
     if isinstance(policy.weights, CallableWeights) or type(method) not in methods().values():
         return None
-    return _digest([common, method, *_parts(policy)])[:32]
+    start = None if method.start is None else method.start.dumps()  # its repr does not say it all
+    return _digest([common, method, start, *_parts(policy)])[:32]
 
 
 def _digest(parts: Iterable[Any]) -> str:

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 
 from overcoat.context import QUIET
 from overcoat.data.pulse cimport Pulse
@@ -57,7 +57,7 @@ cdef class Persons:
         """Return how many people hold all of some labels, at least one label."""
         cdef:
             const int32_t[::1] known = np.sort(np.asarray(wanted, np.int32))
-            int64_t n = known.shape[0], best = 0, i, j, row, found = 0
+            int64_t n = known.shape[0], best = 0, i, row, found = 0
             int32_t rarest
         for i in range(1, n):
             if (self.first[known[i] + 1] - self.first[known[i]]
@@ -67,20 +67,50 @@ cdef class Persons:
         with nogil:
             for i in range(self.first[rarest], self.first[rarest + 1]):
                 row = self.holder[i]
-                if self.start[row + 1] - self.start[row] < n:
-                    continue
-                j = self.start[row]
-                best = 0
-                while best < n and j < self.start[row + 1]:
-                    if self.label[j] == known[best]:
-                        best += 1
-                    elif self.label[j] > known[best]:
-                        break
-                    j += 1
-                if best == n:
+                if self.holds(row, known, 0, n):
                     found += self.weight[row]
             self.pulse.beat(4 * (self.first[rarest + 1] - self.first[rarest]))
         return found
+
+    def holding_rows(self):
+        """Return, for each row, how many people hold all its labels; see `reference`."""
+        cdef:
+            int64_t[::1] found = np.zeros(self.weight.shape[0], np.int64)
+            int64_t row, other, i, a, b
+            int32_t label, rarest
+        with nogil:
+            for row in range(self.weight.shape[0]):
+                a, b = self.start[row], self.start[row + 1]
+                if a == b:
+                    found[row] = INT64_MAX
+                    continue
+                rarest = self.label[a]
+                for i in range(a + 1, b):
+                    label = self.label[i]
+                    if (self.first[label + 1] - self.first[label]
+                            < self.first[rarest + 1] - self.first[rarest]):
+                        rarest = label
+                for i in range(self.first[rarest], self.first[rarest + 1]):
+                    other = self.holder[i]
+                    if self.holds(other, self.label, a, b - a):
+                        found[row] += self.weight[other]
+                self.pulse.beat(4 * (self.first[rarest + 1] - self.first[rarest]))
+        return np.asarray(found)
+
+    cdef bint holds(
+        self, int64_t row, const int32_t[::1] wanted, int64_t at, int64_t n
+    ) noexcept nogil:
+        """Say whether a row has all of n labels, which stand there in order from `at`."""
+        cdef int64_t j = self.start[row], stop = self.start[row + 1], met = 0
+        if stop - j < n:
+            return False
+        while met < n and j < stop:
+            if self.label[j] == wanted[at + met]:
+                met += 1
+            elif self.label[j] > wanted[at + met]:
+                return False
+            j += 1
+        return met == n
 
     def weigh(self, labels, taken, int64_t spare, int64_t need, int64_t budget):
         """Return the worst case over the sets of a person, their sum, and whether all were seen.

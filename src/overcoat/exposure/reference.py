@@ -123,6 +123,15 @@ class Persons:
         known = frozenset(int(one) for one in wanted)
         return sum(n for row, n in zip(self._rows, self._counts, strict=True) if known <= row)
 
+    def holding_rows(self) -> NDArray[np.int64]:
+        """Return, for each row, how many people hold all its labels; (rows,).
+
+        Of a row without labels it is the largest number there is.
+        """
+        largest = int(np.iinfo(np.int64).max)
+        found = [self.holding(row) if row else largest for row in self._rows]
+        return np.array(found, np.int64)
+
     def weigh(
         self, labels: Any, taken: Any, spare: int, need: int, budget: int
     ) -> tuple[int, float, bool]:

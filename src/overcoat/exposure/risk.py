@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from overcoat.errors import PolicyError
 from overcoat.exposure.crowds import MOST_SETS, Crowd, crowd, weigh
 from overcoat.exposure.rows import KnownRows
 from overcoat.mapping import Mapping
+from overcoat.partition import Partition
 from overcoat.words import people
 
 __all__ = ["Attack", "Risk", "assess", "attack", "revealing_items"]
@@ -35,6 +36,10 @@ class Risk:
     items : the items that make most people unique in the original, with how many, when as many
         items are known as `items_known`
     items_known : see `items`
+    also : in each further release about the same people
+    together : in all releases at once, at most; None where there is but one
+    same_as : the first of the releases (0, 1, …) that tells as much alone as all together about the
+        items it knows; None if none does
     """
 
     n_people: int
@@ -43,22 +48,45 @@ class Risk:
     after: tuple[Crowd, ...] | None = None
     items: tuple[tuple[str, int], ...] = ()
     items_known: int = 0
+    also: tuple[tuple[Crowd, ...], ...] = ()
+    together: tuple[Crowd, ...] | None = None
+    same_as: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return all figures as plain values."""
+        several: dict[str, Any] = {}
+        if self.together is not None:
+            several = {
+                "also": [[one.to_json() for one in crowds] for crowds in self.also],
+                "together": [one.to_json() for one in self.together],
+                "same_as": self.same_as,
+            }
         return {
             "n_people": self.n_people,
             "k": self.k,
             "before": [one.to_json() for one in self.before],
             "after": None if self.after is None else [one.to_json() for one in self.after],
+            **several,
             "items_known": self.items_known,
             "items": [{"item": item, "people": number} for item, number in self.items],
         }
 
+    @property
+    def tables(self) -> list[tuple[str, tuple[Crowd, ...]]]:
+        """What it was measured of, each with its title."""
+        after = [] if self.after is None else [self.after]
+        releases = [*after, *self.also]
+        titles = ["release"] if len(releases) == 1 else [f"release {n + 1}" for n in range(9999)]
+        return [
+            ("original", self.before),
+            *zip(titles, releases, strict=False),
+            *([] if self.together is None else [("all releases together, at most", self.together)]),
+        ]
+
     def _repr_html_(self) -> str:
         rows = [
             (when, one.known, f"{one.unique:,}", f"{one.below_k:,}", f"{one.chance:.4%}")
-            for when, crowds in (("before", self.before), ("after", self.after or ()))
+            for when, crowds in self.tables
             for one in crowds
         ]
         head = ["", "items known", "unique", f"below {self.k}", "chance"]
@@ -77,9 +105,13 @@ def assess(
     k: int = 5,
     linkable: Iterable[str] | None = None,
     seed: int = 0,
+    also: Sequence[Mapping] = (),
     stage: Stage = QUIET,
 ) -> Risk:
     """Return the risk of some data and, with a mapping, of their release.
+
+    `also` are mappings under which the same people were published elsewhere, or before; an item
+    that one of them does not know was not published there.
 
     >>> data = Transactions.of([{"a", "b"}, {"a", "c"}, {"a", "b"}, {"a"}])
     >>> risk = assess(data, known=2, k=3)
@@ -90,18 +122,49 @@ def assess(
     if known > 64:
         raise PolicyError(f"an attacker who knows {known} items knows all of them; ask for 64")
     mask = _mask(data, linkable)
-    original = KnownRows.of(data, None, mask)
     sizes: list[int | Literal["all"]] = [*range(1, known + 1), "all"]
-    before = tuple(crowd(original, size, k, seed=seed, stage=stage) for size in sizes)
-    after = None
+
+    def crowds_of(rows: KnownRows) -> tuple[Crowd, ...]:
+        return tuple(crowd(rows, size, k, seed=seed, stage=stage) for size in sizes)
+
+    original = KnownRows.of(data, None, mask)
+    before, after = crowds_of(original), None
     if mapping is not None:
-        published = KnownRows.of(data, mapping, mask)
-        after = tuple(crowd(published, size, k, seed=seed, stage=stage) for size in sizes)
+        after = crowds_of(KnownRows.of(data, mapping, mask))
+    others, together, same_as = [], None, None
+    if mapping is not None and also:
+        every = [mapping.partition_of(data), *(_told(one, data) for one in also)]
+        meet = every[0].meet(*every[1:])
+        others = [crowds_of(KnownRows.of(data, one, mask)) for one in every[1:]]
+        together = crowds_of(KnownRows.of(data, meet, mask))
+        same = (_same(meet, one, of, data) for one, of in zip(every, (mapping, *also), strict=True))
+        same_as = next((number for number, is_same in enumerate(same) if is_same), None)
     at = min(known, 2)
     revealing: tuple[tuple[str, int], ...] = ()
     if original.n_sets(at) <= MOST_SETS:
         revealing = revealing_items(data, original, at, stage=stage)
-    return Risk(data.n_transactions, k, before, after, revealing, at)
+    return Risk(
+        *(data.n_transactions, k, before, after, revealing, at),
+        also=tuple(others),
+        together=together,
+        same_as=same_as,
+    )
+
+
+def _known(mapping: Mapping, data: Transactions) -> NDArray[np.bool_]:
+    return np.array([item in mapping.vocabulary for item in data.vocabulary], bool)
+
+
+def _told(mapping: Mapping, data: Transactions) -> Partition:
+    """Return what a mapping tells of the items that occur: nothing of those it does not know."""
+    partition = mapping.partition_over(data.vocabulary)
+    return Partition(np.where(_known(mapping, data), partition.group_of, -1))
+
+
+def _same(meet: Partition, one: Partition, mapping: Mapping, data: Transactions) -> bool:
+    """Whether one release tells as much as all of them about the items it knows."""
+    known = np.flatnonzero(_known(mapping, data))
+    return meet.over(known) == one.over(known)
 
 
 def revealing_items(

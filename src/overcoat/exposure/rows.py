@@ -44,17 +44,21 @@ class KnownRows:
     def of(
         cls,
         data: Transactions,
-        mapping: Mapping | None = None,
+        mapping: Mapping | Partition | None = None,
         linkable: NDArray[np.bool_] | None = None,
     ) -> KnownRows:
-        """Return the rows of some data under a mapping; the identity if there is none.
+        """Return the rows of some data under a mapping, or a partition of what occurs.
+
+        Without one, nothing has been changed.
 
         >>> rows = KnownRows.of(Transactions.of([{"a", "b", "c"}]), Mapping.of("abc", [["a", "b"]]))
         >>> rows.labels.tolist(), rows.taken.tolist(), rows.spare.tolist()
         ([0], [2], [1])
         """
         n_items = data.n_items
-        partition = Partition.untouched(n_items) if mapping is None else mapping.partition_of(data)
+        if isinstance(mapping, Mapping):
+            mapping = mapping.partition_of(data)
+        partition = Partition.untouched(n_items) if mapping is None else mapping
         asked = np.ones(len(data.codes), bool) if linkable is None else linkable[data.codes]
         labels = partition.group_of[data.codes].astype(np.int64)
         rows = np.repeat(np.arange(data.n_distinct), data.lengths)

@@ -63,8 +63,16 @@ class BoundItemsets:
         return self.codes[self.offsets[index] : self.offsets[index + 1]]
 
 
+@dataclass(frozen=True, eq=False)
 class BoundPgen(BoundItemsets):
-    """The maximal infrequent itemsets of the data, for the k they were computed with."""
+    """The maximal infrequent itemsets of the data, for the k they were computed with.
+
+    Attributes
+    ----------
+    supports : of each in the data
+    """
+
+    supports: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -406,12 +414,13 @@ class Pgen(Family):
 
         Without the data there are none to tell; verification needs the released rows only.
         """
-        ends, codes = np.zeros(1, np.int64), np.empty(0, np.int32)
+        ends, codes, supports = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
         if (data := domain.data) is not None:
             rows = maximal_infrequent(data, k, stage=domain.stage)
+            supports = data.counts[rows]  # no other row contains them
             ends = np.concatenate([ends, np.cumsum(data.lengths[rows])])
             codes = np.concatenate([codes, *(data.row(row) for row in rows)])
-        return BoundPgen(ends, codes, "every part of every transaction (Pgen)")
+        return BoundPgen(ends, codes, "every part of every transaction (Pgen)", supports)
 
     def to_json(self) -> dict[str, Any]:
         """Return the family as plain values."""

@@ -10,7 +10,8 @@ from typing import Any
 from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.errors import PolicyError
+from overcoat.errors import InfeasibleError, PolicyError
+from overcoat.feasibility.why import explained
 from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
 from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
@@ -48,6 +49,7 @@ def anonymize(
     penalties: Penalties | None = None,
     policy: PolicyLike | None = None,
     method: Method | str | None = None,
+    start: MappingLike | None = None,
     partial: bool = False,
     allow_identifiers: bool = False,
     label_from: LabelFrom | None = None,
@@ -69,6 +71,9 @@ def anonymize(
     policy : a whole `Policy`, or a policy file, instead of all the above
     method : how the mapping is found, a `Method` or its name; by default the one that the policy
         file names, else `Coat`
+    start : the mapping of an earlier release, its file or its `Result`: its groups are kept and
+        only merged further, what it suppresses stays suppressed, new items are placed where the
+        policy asks for it; the result's `moved` says what has changed
     partial : when the policy cannot be met within s, return what would have met it, for study
         only, instead of raising `InfeasibleError`
     allow_identifiers : publish items although they look like identifiers of people
@@ -109,19 +114,25 @@ def anonymize(
     seconds: dict[str, float] = {}
     with context.stage("policy", seconds) as stage:
         identifiers = refuse_identifiers(data, allow=allow_identifiers, stage=stage)
+        earlier = None if start is None else take_mapping(start)
         try:
             how = method_of(policy, method)
+            if earlier is not None:
+                how = how.starting_from(earlier)
         except PolicyError as error:  # to be told with whatever else is wrong
             chosen, how = chosen.with_problems(error.problems), take_method(None)
-        bound = chosen.bind(data, stage=stage)
-    return find_release(
-        *(data, bound, how),
-        partial=partial,
-        context=context,
-        seconds=seconds,
-        identifiers=identifiers,
-        label_from=label_from,
-    )
+        bound = chosen.bind(data, known=earlier or (), stage=stage)
+    try:
+        return find_release(
+            *(data, bound, how),
+            partial=partial,
+            context=context,
+            seconds=seconds,
+            identifiers=identifiers,
+            label_from=label_from,
+        )
+    except InfeasibleError as error:
+        raise explained(error, bound, stage=context.start("suggest")) from None
 
 
 def apply_mapping(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from collections.abc import Mapping as Abstract
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,10 @@ from overcoat.release.sinks import sink_for
 if TYPE_CHECKING:
     from overcoat.release.result import Result
 
-__all__ = ["publish"]
+__all__ = ["Beside", "publish"]
+
+# Further files, each with what makes its content; called when the digests of the rest are known.
+Beside = Abstract[str | Path, Callable[[], str | bytes]]
 
 
 def publish(
@@ -32,6 +36,7 @@ def publish(
     keep_order: bool = False,
     replace: bool = False,
     report: Callable[[], None] | None = None,
+    beside: Beside | None = None,
     stage: Stage,
 ) -> None:
     """Write a release to a sink, with its mapping and its codebook if asked; see `Result.write`."""
@@ -47,7 +52,8 @@ def publish(
         raise DataError("the order of the input is not known; read it with keep_order=True")
     sink = sink_for(target, replace=replace)
     layout = sink.layout(result.data.layout, to)
-    sink.check_beside(mapping, codebook)
+    beside = beside or {}
+    sink.check_beside(mapping, codebook, *beside)
     with Staging() as staging, sink:
         sink.stage(staging, result.released, layout, order, stage)
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
@@ -71,9 +77,14 @@ def publish(
             marked = result.data.layout is not None and result.data.layout.bom
             staged.write_bytes(codebook_bytes(codebook, rows, bom=marked, like=layout.sep))
             _check_target(result, str(codebook), staged)
+        for path, made in beside.items():
+            stage()
+            staged, paper = staging.stage(path), made()
+            staged.write_bytes(pack(path, paper.encode() if isinstance(paper, str) else paper))
+            _check_target(result, str(path), staged)
         if report is not None:
             report()
-        sink.send(alone=mapping is None and codebook is None)
+        sink.send(alone=mapping is None and codebook is None and not beside)
         staging.commit(sink.commit if sink.commits else None)
     sums: dict[str, Any] = {f"{name}_sha256": digest for name, digest in result.digests.items()}
     event("published", f"published {sink.name}", released=sink.name, mapping=mapping, **sums)

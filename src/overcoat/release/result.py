@@ -23,8 +23,9 @@ from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.release.codebook import COLUMNS, codebook_rows
-from overcoat.release.publish import publish
+from overcoat.release.publish import Beside, publish
 from overcoat.release.sinks import Sink
+from overcoat.release.starting import Moved, moved
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
 
@@ -101,6 +102,12 @@ class Result:
         return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
 
     @cached_property
+    def moved(self) -> Moved | None:
+        """What has changed since the mapping that was started from; None where there was none."""
+        start = None if self.method is None else self.method.start
+        return None if start is None else moved(start, self.mapping, self.data)
+
+    @cached_property
     def exactness(self) -> Exactness:
         """How many items of people are told exactly, as one of several, or not at all."""
         return exactness_of(self.data, self.mapping)
@@ -137,6 +144,7 @@ class Result:
         keep_order: bool = False,
         replace: bool = False,
         report: Callable[[], None] | None = None,
+        beside: Beside | None = None,
         context: Context | None = None,
     ) -> None:
         """Publish: write the released data, and what is asked with them, or nothing at all.
@@ -153,6 +161,9 @@ class Result:
         replace : a table that exists is replaced, in the same transaction; files always are
         report : called when all is checked, before the files get their names: should it fail,
             nothing is published
+        beside : further files to be written with these, such as reports and certificates: for each
+            path a function that returns its content. It is called when the release and its mapping
+            are staged and `digests` has theirs
         context : how to run
         """
         stage = Context.of(context).start("write")
@@ -165,6 +176,7 @@ class Result:
             keep_order=keep_order,
             replace=replace,
             report=report,
+            beside=beside,
             stage=stage,
         )
 

@@ -33,6 +33,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
             f"s = {policy.max_suppressed:g} %",
         ),
         ("changed", _changed(result)),
+        *([("since then", str(result.moved))] if result.moved is not None else []),
         ("suppressed", _suppressed(result)),
         ("told", str(result.exactness)),
         ("loss", _loss(result)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from math import floor
 
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
@@ -19,8 +20,9 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.release.forecast import forecast
 from overcoat.release.naming import check_label_from, group_names
 from overcoat.release.result import Result
-from overcoat.verification import verify
-from overcoat.words import people
+from overcoat.release.starting import check_start, go_on
+from overcoat.verification import Verdict, verify
+from overcoat.words import count_of, people
 
 __all__ = ["find_release", "make_release"]
 
@@ -52,6 +54,8 @@ def find_release(
     check_label_from(policy, label_from)
     if problems := list(method.problems(policy)):
         raise PolicyError(map(Problem, problems))
+    if method.start is not None:
+        check_start(method.start, data, policy)
     expected = forecast(data, policy, method)
     event(
         "forecast",
@@ -67,9 +71,12 @@ def find_release(
                 f"the method {method.name} must return an Outcome of a Partition, not {outcome!r}"
             )
         names = group_names(policy, outcome.partition, label_from)
-        mapping = Mapping.over(data.vocabulary, outcome.partition, names)
+        if method.start is None:
+            mapping = Mapping.over(data.vocabulary, outcome.partition, names)
+        else:
+            mapping = go_on(method.start, data.vocabulary, outcome.partition, names)
     result = make_release(data, policy, mapping, context, seconds, identifiers, method, outcome)
-    if outcome.unmet:
+    if outcome.unmet or (method.start is not None and _exceeds(policy, mapping, result.verdict)):
         if partial:
             return result
         raise _infeasible(result, outcome, method.advice)
@@ -95,6 +102,9 @@ def make_release(
     with context.stage("measure", seconds) as stage:
         loss = measure_loss(data, released, mapping, policy)
         counts = named_counts(data, released, mapping, policy, stage)
+    partial = not verdict.ok or bool(outcome is not None and outcome.unmet)
+    if method is not None and method.start is not None:
+        partial = partial or _exceeds(policy, mapping, verdict)
     result = Result(
         data=data,
         policy=policy,
@@ -104,7 +114,7 @@ def make_release(
         verdict=verdict,
         loss=loss,
         counts=counts,
-        partial=not verdict.ok or bool(outcome is not None and outcome.unmet),
+        partial=partial,
         seconds=seconds,
         identifiers=identifiers,
         _outcome=outcome,
@@ -116,6 +126,16 @@ def make_release(
     return result
 
 
+def _exceeds(policy: BoundPolicy, mapping: Mapping, verdict: Verdict) -> bool:
+    """Whether more than s is suppressed, of the items that occur or of all that the mapping has.
+
+    A method that goes on from an earlier mapping may find too much suppressed already. Who has only
+    what is published takes the items of the mapping for the domain: there, too, s must hold.
+    """
+    too_much = 100 * len(mapping.suppressed) > policy.percent * len(mapping)
+    return too_much or verdict.n_suppressed > policy.budget
+
+
 def _check_verdict(result: Result) -> None:
     verdict = result.verdict
     if not verdict.ok:
@@ -124,17 +144,37 @@ def _check_verdict(result: Result) -> None:
         lines += [f"  {violation.message}" for violation in verdict.violations]
         if result.method is None:
             lines.append(
-                "the mapping does not protect these data: find a new one (anonymize), or publish "
-                "them together with those it was made for"
+                "the mapping does not protect these data: find a new one (anonymize), go on from "
+                "this one (start), or publish them together with those it was made for"
             )
         raise VerificationError("\n".join(lines), verdict)
+
+
+def _gone(result: Result) -> tuple[tuple[str, ...], int]:
+    """Return the suppressed items and how many there are in all, where s does not hold.
+
+    That is of the items that occur or, if it holds for these, of those that the mapping has.
+    """
+    mapping, data = result.mapping, result.data
+    gone = tuple(item for item in mapping.suppressed if item in data.vocabulary)
+    if len(gone) > result.policy.budget or len(mapping) == data.n_items:
+        return gone, data.n_items
+    return mapping.suppressed, len(mapping)
 
 
 def _infeasible(result: Result, outcome: Outcome, advice: str) -> InfeasibleError:
     labels = result.data.vocabulary.labels
     unmet = [tuple(labels[code] for code in items) for items in outcome.unmet]
-    gone, n_items = result.mapping.suppressed, result.data.n_items
-    s, allowed = result.policy.max_suppressed, result.policy.budget
+    gone, n_items = _gone(result)
+    s, allowed = result.policy.max_suppressed, floor(result.policy.percent * n_items / 100)
+    start = None if result.method is None else result.method.start
+    before = () if start is None else [item for item in gone if item in start.suppressed]
+    if before:
+        advice = (
+            f"{count_of(len(before), 'item')} of these {'was' if len(before) == 1 else 'were'} "
+            "suppressed by the mapping that was started from: if they came back, they would tell "
+            f"more about the people of the earlier release; without that start, {advice}"
+        )
     shown = [f"  {{{', '.join(items)}}}" for items in unmet[:_SHOWN_SETS]]
     if len(unmet) > _SHOWN_SETS:
         shown.append(f"  … and {len(unmet) - _SHOWN_SETS} more")
@@ -145,7 +185,7 @@ def _infeasible(result: Result, outcome: Outcome, advice: str) -> InfeasibleErro
             f"the policy cannot be met within s = {s:g} % (at most {allowed} of {n_items} items "
             f"suppressed): {len(gone)} item{'s' * (len(gone) != 1)} "
             f"({100 * len(gone) / n_items:.4g} %) would have had to go",
-            "constraints that could not be met without more suppression:",
+            *(["constraints that could not be met without more suppression:"] if unmet else []),
             *shown,
             "would have been suppressed: "
             + ", ".join(gone[:_SHOWN_ITEMS])

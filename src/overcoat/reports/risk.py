@@ -15,9 +15,7 @@ def risk_lines(risk: Risk) -> str:
     """Return the risk as a small table and a few sentences."""
     head = ["items known", "unique", f"fewer than {risk.k}", "chance"]
     lines = [f"{people(risk.n_people)}; an attacker knows some items of one of them"]
-    for title, crowds in (("original", risk.before), ("release", risk.after)):
-        if crowds is None:
-            continue
+    for title, crowds in risk.tables:
         rows = [_row(one, risk.n_people) for one in crowds]
         widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
         lines += ["", title]
@@ -30,13 +28,29 @@ def risk_lines(risk: Risk) -> str:
         f"fewer than {risk.k}: some fit fewer than {risk.k} rows",
         "chance: how often the attacker picks the right row, knowing items drawn at random",
     ]
-    if any(not one.exact for one in (*risk.before, *(risk.after or ()))):
+    if risk.together is not None:
+        lines.append(_together(risk))
+    if any(not one.exact for _, crowds in risk.tables for one in crowds):
         lines.append("~: estimated from people drawn at random; --json has the intervals")
     if risk.items:
         told = ", ".join(f"{item} ({number:,})" for item, number in risk.items)
         with_others = "" if risk.items_known == 1 else " together with one more item"
         lines += ["", f"items that make most people unique in the original{with_others}: {told}"]
     return "\n".join(lines)
+
+
+def _together(risk: Risk) -> str:
+    """Say what several releases come to."""
+    text = (
+        "together, at most: as if one release had told which groups an item is in everywhere; an "
+        "attacker who links the rows of the releases can do no more"
+    )
+    if risk.same_as is not None:
+        text += (
+            f"\nrelease {risk.same_as + 1} alone tells as much about the items it knows as all of "
+            "them together"
+        )
+    return text
 
 
 def _row(one: Crowd, n_people: int) -> list[str]:

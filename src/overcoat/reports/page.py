@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Iterable
 from html import escape
+from typing import Literal
 
 from overcoat._version import __version__
 
@@ -63,7 +64,10 @@ thead th {
 }
 tbody th { position: sticky; left: 0; z-index: 1 }
 thead th:first-child { left: 0; z-index: 3 }
-@page { size: landscape; margin: 12mm }
+@page {
+  margin: 12mm 12mm 16mm;
+  @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif }
+}
 @media print {
   :root { color-scheme: light; --ink: #000; --soft: #444; --line: #bbb; --ground: #fff }
   body { max-width: none; padding: 0; font-size: 10pt }
@@ -81,7 +85,17 @@ thead th:first-child { left: 0; z-index: 3 }
 """
 
 
-def page(title: str, parts: Iterable[str], lead: str | None = None) -> str:
+_SIZES = {"portrait": "A4 portrait", "landscape": "landscape"}
+
+
+def page(
+    title: str,
+    parts: Iterable[str],
+    lead: str | None = None,
+    *,
+    style: str = "",
+    paper: Literal["landscape", "portrait"] = "landscape",
+) -> str:
     """Return a whole page.
 
     Parameters
@@ -89,6 +103,8 @@ def page(title: str, parts: Iterable[str], lead: str | None = None) -> str:
     title : its heading, plain text
     parts : what it shows, as HTML; headings in it start at ``h2``
     lead : what it says in a sentence or two, plain text
+    style : rules of this page's own
+    paper : how it is printed
 
     >>> text = page("Trees & birds", ["<p>Nine.</p>"])
     >>> "<h1>Trees &amp; birds</h1>" in text, "<p>Nine.</p>" in text
@@ -101,7 +117,7 @@ def page(title: str, parts: Iterable[str], lead: str | None = None) -> str:
         '<meta charset="utf-8">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(title)}</title>",
-        f"<style>{_STYLE}</style>",
+        f"<style>{_STYLE}@page {{ size: {_SIZES[paper]} }}{style}</style>",
         "</head>",
         "<body>",
         "<main>",

@@ -15,10 +15,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.advice.independent import largest_without
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
+from overcoat.feasibility.independent import largest_without
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
 
@@ -50,14 +50,20 @@ class Clashes:
 
     Attributes
     ----------
-    names : of the utility sets
+    names : of the utility sets and, where the rest is left intact, of the items in none of them
     people : how many people have something of each, and of the rest
     found : the clashes none of which contains another, the smallest first
+    n_sets : how many of the names are those of utility sets
+    least : how many people the smallest crowd of all that is violated has
+    whole : whether sets of every size were looked at
     """
 
     names: tuple[str, ...]
     people: tuple[int, ...]
     found: tuple[Clash, ...]
+    n_sets: int
+    least: int
+    whole: bool = True
 
     @property
     def rest(self) -> int:
@@ -75,10 +81,13 @@ def find_clashes(data: Transactions, policy: BoundPolicy, *, stage: Stage = QUIE
     >>> [(sorted(one.blocks), one.people) for one in find_clashes(data, policy).found]
     [([0, 1], 1)]
     """
-    names = tuple(block.name for block in policy.utility.named)
+    block_of = policy.utility.block_of
+    names = [block.name for block in policy.utility.named]
+    n_sets = len(names)
     if policy.utility.rest == "intact":
-        raise PolicyError("where the rest is left intact, no utility set can be folded into it")
-    return clashes_under(data, policy, policy.utility.block_of, names, stage=stage)
+        alone = np.flatnonzero(block_of >= n_sets)  # in the order of their blocks
+        names += [data.vocabulary[item] for item in alone.tolist()]
+    return _Merged(data, policy, block_of, stage).clashes(tuple(names), n_sets)
 
 
 def clashes_under(
@@ -90,7 +99,7 @@ def clashes_under(
     stage: Stage = QUIET,
 ) -> Clashes:
     """Return what is violated when each of these blocks is one group; the last is the rest."""
-    return _Merged(data, policy, block_of, stage).clashes(names)
+    return _Merged(data, policy, block_of, stage).clashes(names, len(names))
 
 
 class _Merged:
@@ -114,8 +123,9 @@ class _Merged:
             if held:
                 self._rows.append((held, count))
         self._supports: dict[Blocks, int] = {}
+        self._whole = True
 
-    def clashes(self, names: tuple[str, ...]) -> Clashes:
+    def clashes(self, names: tuple[str, ...], n_sets: int) -> Clashes:
         people = Counter[int]()
         for held, count in self._rows:
             for block in held:
@@ -140,7 +150,14 @@ class _Merged:
             if not contains:
                 smallest[blocks] = None
         counted = tuple(people[block] for block in range(len(names) + 1))
-        return Clashes(names, counted, tuple(Clash(one, found[one]) for one in smallest))
+        return Clashes(
+            names,
+            counted,
+            tuple(Clash(one, found[one]) for one in smallest),
+            n_sets,
+            min(found.values(), default=0),
+            self._whole,
+        )
 
     def _support(self, blocks: Blocks) -> int:
         if blocks not in self._supports:
@@ -155,6 +172,7 @@ class _Merged:
         m = family.m
         while m > 1 and _n_sets(rows, m) > _MOST_SETS:
             m -= 1  # larger ones are left to the run itself
+            self._whole = False
         people = Counter[tuple[int, ...]]()
         for number, (held, count) in enumerate(rows):
             if number % 1024 == 0:
@@ -192,7 +210,11 @@ def _n_sets(rows: list[tuple[list[int], int]], m: int) -> int:
 
 
 def keep_most(
-    data: Transactions, policy: BoundPolicy, *, stage: Stage = QUIET
+    data: Transactions,
+    policy: BoundPolicy,
+    clashes: Clashes | None = None,
+    *,
+    stage: Stage = QUIET,
 ) -> tuple[list[int], list[int]]:
     """Return the utility sets that can all be kept, as many as were found, and those to give up.
 
@@ -205,7 +227,10 @@ def keep_most(
     >>> keep_most(data, Policy(2, AllItemsets(2), {"x": ["a"], "y": ["c"]}).bind(data))
     ([0], [1])
     """
-    clashes = find_clashes(data, policy, stage=stage)
+    if policy.utility.rest == "intact":
+        raise PolicyError("where the rest is left intact, no utility set can be folded into it")
+    if clashes is None:
+        clashes = find_clashes(data, policy, stage=stage)
     rest = clashes.rest
     weight = clashes.people
     edges = [one.blocks for one in clashes.found if rest not in one.blocks]

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from overcoat.report.page import page, panels, scrolling
+from overcoat.reports.page import page, panels, scrolling
 
 VOID = {"meta", "img", "br", "hr"}
 

@@ -62,6 +62,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "exactness": result.exactness.to_json(),
         "log2_ul": _finite(result.loss.log2_ul),
         "named_sets": _named_sets(result.counts),
+        "moved": None if result.moved is None else result.moved.to_json(),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
         "notes": problem_lines(result.notes),
@@ -143,7 +144,13 @@ def failed_to_json(verdict: Verdict, **more: Any) -> dict[str, Any]:
     """Return what `overcoat verify --json` prints of a release that does not hold."""
     total = sum(verdict.n_violations.values())
     message = f"the release does not satisfy its policy: {total:,} violation{'s' * (total != 1)}"
-    return error_to_json(VerificationError(message, verdict)) | more
+    problems = [Problem(violation.message) for violation in verdict.violations]
+    if verdict.ok:
+        message = "these are not the files of the certificate, or it does not say the truth"
+    problems += [Problem(difference) for difference in more.get("differences", ())]
+    error = VerificationError(message)
+    shape = failure_to_json(error.kind, message, error.exit_code, problems)
+    return shape | verdict_to_json(verdict) | more
 
 
 def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:

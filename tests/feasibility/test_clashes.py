@@ -9,8 +9,8 @@ import pytest
 
 import overcoat as oc
 from bridge import real_data
-from overcoat.advice.clashes import find_clashes, keep_most
-from overcoat.advice.independent import largest_without
+from overcoat.feasibility.clashes import find_clashes, keep_most
+from overcoat.feasibility.independent import largest_without
 
 
 def test_independent_sets_by_enumeration() -> None:
@@ -107,7 +107,7 @@ def test_sets_without_a_rest_cannot_be_folded() -> None:
     data = oc.Transactions.of([{"a"}, {"b"}])
     policy = oc.Policy(2, oc.AllItemsets(1), oc.Utility({"x": ["a"]}, rest="intact"))
     with pytest.raises(oc.PolicyError, match="left intact"):
-        find_clashes(data, policy.bind(data))
+        keep_most(data, policy.bind(data))
 
 
 def test_disorders_of_real_patients() -> None:

@@ -18,6 +18,10 @@ def summarize(
     released: str | None = None,
     mapping: str | None = None,
     codebook: str | None = None,
+    report: str | None = None,
+    external_report: str | None = None,
+    certificate: str | None = None,
+    public_certificate: str | None = None,
     risk: Exposed | None = None,
 ) -> str:
     """Return what happened, in a few lines.
@@ -46,6 +50,12 @@ def summarize(
         lines.append(("mapping", f"{mapping} (shows which item went where; publish it or keep it)"))
     if codebook is not None:
         lines.append(("codebook", codebook))
+    inside = [path for path in (report, certificate) if path is not None]
+    outside = [path for path in (external_report, public_certificate) if path is not None]
+    if inside:
+        lines.append(("inside", f"{', '.join(inside)} (for the house only)"))
+    if outside:
+        lines.append(("outside", f"{', '.join(outside)} (may be passed on)"))
     return "\n".join(f"{name:<11} {text}" for name, text in lines)
 
 

@@ -1,0 +1,84 @@
+"""Before a policy is chosen: what is in the data, and which policy can be met."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from overcoat.advice.draft import draft
+from overcoat.advice.profile import Profile, look_at
+from overcoat.application.said import Input, Statement
+from overcoat.context import Context
+from overcoat.data.io import Staging, check_outputs, send
+from overcoat.data.io.databases.address import shown
+from overcoat.errors import OvercoatError, PolicyError
+
+__all__ = ["check_draft", "init", "profile"]
+
+
+def profile(data: Input, *, k: int = 5, context: Context) -> Profile:
+    """Say what is in some data."""
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    with context.stage("profile") as stage:
+        return look_at(transactions, k=k, stage=stage)
+
+
+def check_draft(output: str, *, named: bool) -> None:
+    """Refuse to replace a policy that nobody named, before anybody is asked anything."""
+    if not named and Path(output).exists():
+        raise PolicyError(f"{output} exists: say with -o where to write, -o {output} to replace it")
+
+
+def init(
+    data: Input, said: Mapping[str, Any], output: str, *, context: Context
+) -> tuple[dict[str, Any], str]:
+    """Write a policy for some data that is met; return its figures, and its text.
+
+    `said` are the parameters of `advice.draft.draft`; None, or left out, takes the default.
+    """
+    given = {name: value for name, value in said.items() if value is not None}
+    files = [str(given[name]) for name in ("hierarchy", "utility") if name in given]
+    check_outputs([data.source, *files], [output])
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    found = draft(transactions, sep=data.set_sep, context=context, **given)
+    folder = Path(".") if output == "-" else Path(output).parent
+    source = Path(shown(data.source)).name if "://" not in data.source else shown(data.source)
+    text = found.toml(source, folder, _command(data, output))
+    if output == "-":
+        send(text.encode())
+    else:
+        with Staging() as staging:
+            staged = staging.stage(output)
+            staged.write_text(text, encoding="utf-8", newline="\n")
+            stated = Statement.of({}, str(staged), sep=data.set_sep).policy
+            if stated.bind(transactions).settled != found.result.policy.settled:
+                raise OvercoatError("the policy that was written is not the one that was run")
+            staging.commit()
+    return {
+        "policy": {key: value for key, value in found.settings.items() if value is not None},
+        "verified": found.result.verdict.ok,
+        "changed": found.change or None,
+        "risk": found.risk.to_json(),
+        "cost": found.cost.to_json(),
+        "suspicious": list(found.suspicious),
+    }, text
+
+
+def _command(data: Input, output: str) -> str:
+    """Return the command that uses the policy."""
+    words = ["overcoat", "anonymize", shown(data.source)]
+    asked = data.asked
+    for option, value in (
+        ("--id", asked.id),
+        ("--item", asked.item),
+        ("--items", asked.items),
+        ("--sep", asked.sep),
+    ):
+        if value is not None:
+            words += [option, value if isinstance(value, str) else ",".join(value)]
+    policy = "policy.toml" if output == "-" else output
+    return shlex.join([*words, "--policy", policy, "-o", "RELEASED", "--mapping", "map.json"])

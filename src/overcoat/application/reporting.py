@@ -1,0 +1,204 @@
+"""Reports and certificates: with a release, or later from its files; and checking these."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from overcoat.application.said import Input, Papers, Statement
+from overcoat.context import Context, Stage
+from overcoat.data.io import Staging, check_outputs, pack, send
+from overcoat.data.io.source import open_source
+from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError, PolicyError, Problem, VerificationError
+from overcoat.evidence import External, Internal, Published
+from overcoat.mapping import Mapping as Map
+from overcoat.policy.binding import Domain
+from overcoat.policy.policy import Policy
+from overcoat.release.given import take_release
+from overcoat.release.result import Result
+from overcoat.release.walk import make_release
+from overcoat.reports.certificate import (
+    certificate_of,
+    certified_policy,
+    dumps,
+    public_certificate_of,
+    read_certificate,
+    salted,
+)
+from overcoat.reports.editions import external_page, internal_page
+from overcoat.reports.names import read_names
+from overcoat.verification import Verdict
+
+__all__ = [
+    "Written",
+    "publish_papers",
+    "read_salt",
+    "report",
+    "settle_published",
+    "sha256_of",
+]
+
+
+def publish_papers(
+    papers: Papers, result: Result, *, keep_order: bool, stage: Stage
+) -> dict[str | Path, Callable[[], str | bytes]]:
+    """Return what makes each of the files, for `Result.write`."""
+    names = {} if papers.describe is None else read_names(papers.describe)
+    salt = None if papers.salt is None else read_salt(papers.salt)
+    if papers.certificate is not None or papers.public_certificate is not None:
+        result.policy.settled.to_json()  # a function in it cannot be written down: say so now
+    made: list[Internal] = []
+
+    def told() -> Internal:
+        # Made once, when the digests of the release and the mapping are known.
+        if not made:
+            made.append(Internal.of(result, names, keep_order=keep_order, stage=stage))
+        return made[0]
+
+    def public() -> str:
+        method = None if result.method is None else result.method.title
+        digest = result.digests.get("input")
+        known = None if salt is None or digest is None else salted(digest, salt)
+        content = public_certificate_of(told().external, method=method, input_hmac=known)
+        return dumps(content)
+
+    makers: list[tuple[str | None, Callable[[], str | bytes]]] = [
+        (papers.report, lambda: internal_page(told())),
+        (papers.external_report, lambda: external_page(told().external)),
+        (papers.certificate, lambda: dumps(certificate_of(told()))),
+        (papers.public_certificate, public),
+    ]
+    return {path: make for path, make in makers if path is not None}
+
+
+def read_salt(path: str) -> bytes:
+    """Read the bytes of a salt; a line end at its end does not count."""
+    with open_source(path) as source:
+        salt: bytes = source.stream.read()
+    salt = salt.rstrip(b"\r\n")
+    if len(salt) < 16:
+        raise DataError("a salt that can be guessed is none: have at least 16 bytes", path)
+    return salt
+
+
+def sha256_of(path: str) -> str:
+    """Return the digest of a file as it lies there."""
+    try:
+        with Path(path).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def settle_published(policy: Policy, mapping: Map, released: Transactions) -> Policy:
+    """Read the lines of a policy's files against what was published."""
+    layout = released.layout
+    domain = Domain(
+        mapping.vocabulary,
+        int(released.lengths.max(initial=0)),
+        layout.sep if layout and layout.format == "basket" else "",
+        policy.known,
+        policy.ignore_unknown,
+    )
+    return policy.settled(domain)
+
+
+@dataclass(frozen=True)
+class Written:
+    """Which edition was written, and what was found."""
+
+    edition: str
+    verdict: Verdict
+    notes: tuple[Problem, ...] = ()
+
+
+def report(
+    released: Input,
+    mapping: str,
+    statement: Statement | None,
+    output: str,
+    *,
+    data: str | None = None,
+    policy: str | None = None,
+    describe: str | None = None,
+    to: str | None = None,
+    context: Context,
+) -> Written:
+    """Make a report from the files of a release: the internal edition if the original is given.
+
+    Parameters
+    ----------
+    released : the release; how it is to be read holds for the original instead, if that is given
+    statement : the policy; None if it is that of a certificate
+    policy : that certificate
+    """
+    stated = _policy_of(statement, policy)
+    inputs = [data, released.source, mapping, policy, describe, *stated.files]
+    check_outputs(inputs, [output])
+    names = {} if describe is None else read_names(describe)
+    known = Map.read(mapping)
+    digests: dict[str, str | None] = {"mapping": sha256_of(mapping)}
+    if data is None:
+        with context.stage("read") as stage:
+            rows = released.read(stage)
+        digests["released"] = rows.file_digest
+        settled = settle_published(stated, known, rows)
+        published = Published(rows, known, settled, names, known.keep_order, digests)
+        with context.stage("report") as stage:
+            told = External(published, stage)
+            _require(told.verdict)
+            text = external_page(told)
+        done = Written("external", told.verdict)
+    else:
+        result = _result(
+            replace(released, source=data), released.source, known, stated, to, context
+        )
+        result.digests.update(digests)
+        with context.stage("report") as stage:
+            inside = Internal.of(result, names, keep_order=known.keep_order, stage=stage)
+            text = internal_page(inside)
+        done = Written("internal", result.verdict, result.notes)
+    with Staging() as staging:
+        if output != "-":
+            staging.stage(output).write_bytes(pack(output, text.encode()))
+        else:
+            send(text.encode())
+        staging.commit()
+    return done
+
+
+def _policy_of(statement: Statement | None, certificate: str | None) -> Policy:
+    if statement is not None:
+        return statement.policy
+    if certificate is None:
+        raise PolicyError("the policy is missing: give --policy, or its parts")
+    return certified_policy(read_certificate(certificate), certificate)
+
+
+def _result(
+    data: Input, released: str, known: Map, policy: Policy, to: str | None, context: Context
+) -> Result:
+    """Return the release of some data as a result, if it is one and holds."""
+    with context.stage("read") as stage:
+        original = data.read(stage)
+        copy = take_release(released, original, to, stage=stage)
+    with context.stage("policy") as stage:
+        bound = policy.bind(original, known=known, stage=stage)
+    result = make_release(original, bound, known, context, {})
+    if copy != result.released:
+        raise VerificationError(
+            "the release is not the data under this mapping; `overcoat verify` says where"
+        )
+    result.digests["released"] = copy.file_digest
+    return result
+
+
+def _require(verdict: Verdict) -> None:
+    if not verdict.ok:
+        total = sum(verdict.n_violations.values())
+        lines = [f"the release does not satisfy its policy: {total:,} violation{'s' * (total > 1)}"]
+        lines += [f"  {violation.message}" for violation in verdict.violations]
+        raise VerificationError("\n".join(lines), verdict)

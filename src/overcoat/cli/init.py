@@ -1,0 +1,142 @@
+"""The command `overcoat init`."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from overcoat._version import __version__
+from overcoat.cli.options import FILE, data_options, json_option, talk_options
+from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
+from overcoat.cli.progress import run_context
+
+if TYPE_CHECKING:
+    from overcoat.application import Input
+
+__all__ = ["init"]
+
+_DEFAULT = "policy.toml"
+
+
+@click.command()
+@data_options
+@click.option(
+    "-k",
+    "k",
+    type=click.IntRange(2),
+    metavar="K",
+    help="The crowd: what is known of a person fits at least K people, or nobody. Default: 5.",
+)
+@click.option(
+    "--km",
+    type=click.IntRange(1),
+    metavar="M",
+    help="The known items: an attacker may know up to M items of a person. Default: 2.",
+)
+@click.option(
+    "-s",
+    "--max-suppressed",
+    type=click.FloatRange(0, 100),
+    metavar="PERCENT",
+    help="The share that may be left out: percent of the items. Default: 0.5.",
+)
+@click.option("--hierarchy", type=FILE, metavar="FILE", help="Which items are near each other.")
+@click.option(
+    "--utility", type=FILE, metavar="FILE", help="Sets of items whose counts are to stay exact."
+)
+@click.option(
+    "--utility-level",
+    metavar="LEVEL",
+    help="The sets are the nodes of --hierarchy at this level.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=FILE,
+    metavar="FILE.toml",
+    help=f"Where to write the policy; - for standard output. Default: {_DEFAULT}, which must not "
+    "exist.",
+)
+@json_option
+@talk_options
+def init(
+    data: Input,
+    k: int | None,
+    km: int | None,
+    max_suppressed: float | None,
+    hierarchy: str | None,
+    utility: str | None,
+    utility_level: str | None,
+    output: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Look at DATA and write a policy for it that is known to be met.
+
+    On a terminal it asks what no option says, five questions at most; otherwise it takes the
+    defaults. The policy was run and verified; its comments tell its risk and its cost. Where what
+    is asked for cannot be met, utility sets are given up or joined, and the comments say so.
+
+    \b
+    Examples:
+      overcoat init baskets.dat -o start.toml
+      overcoat init patients.csv --id patient --item code -k 5 --km 2 --hierarchy icd9.csv
+          --utility disorders.txt -o policy.toml
+    """
+    from overcoat import application
+
+    check_standard_output(output, as_json=as_json)
+    said: dict[str, Any] = {
+        "k": k,
+        "m": km,
+        "hierarchy": hierarchy,
+        "utility": utility,
+        "utility_level": utility_level,
+        "max_suppressed": max_suppressed,
+    }
+    application.check_draft(output or _DEFAULT, named=output is not None)
+    if sys.stdin.isatty() and sys.stderr.isatty() and data.source != "-":
+        said = _ask(said)
+    with run_context(quiet=quiet) as context:
+        found, text = application.init(data, said, output or _DEFAULT, context=context)
+    if as_json:
+        print_json({"overcoat": __version__, **found, "output": output or _DEFAULT})
+        return
+    if output != "-":
+        facts = [line[2:] for line in text.split("\n\n")[0].splitlines() if line != "#"]
+        say_unless_quiet("\n".join([*facts, f"written to {output or _DEFAULT}"]), quiet)
+
+
+def _ask(said: dict[str, Any]) -> dict[str, Any]:
+    """Ask what was not said; an empty answer takes the default."""
+
+    def ask(text: str, default: Any, kind: Any) -> Any:
+        shown = default is not None
+        answer = click.prompt(
+            text,
+            default="" if default is None else default,
+            type=kind,
+            show_default=shown,
+            err=True,
+        )
+        return None if answer == "" else answer
+
+    asked = dict(said)
+    if said["k"] is None:
+        asked["k"] = ask("How many people make a crowd (k)?", 5, click.IntRange(2))
+    if said["m"] is None:
+        text = "How many items of a person may an attacker know (m)?"
+        asked["m"] = ask(text, 2, click.IntRange(1))
+    if said["hierarchy"] is None:
+        asked["hierarchy"] = ask("A hierarchy of the items, if you have one (a file)?", None, str)
+    if said["utility"] is None and said["utility_level"] is None:
+        level = " or a level of the hierarchy" if asked["hierarchy"] else ""
+        answer = ask(f"Sets whose counts are to stay exact, if any (a file{level})?", None, str)
+        is_level = answer is not None and asked["hierarchy"] and answer.isdecimal()
+        asked["utility_level" if is_level else "utility"] = answer
+    if said["max_suppressed"] is None:
+        text = "How many percent of the items may be left out (s)?"
+        asked["max_suppressed"] = ask(text, 0.5, click.FloatRange(0, 100))
+    return asked

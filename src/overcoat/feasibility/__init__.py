@@ -1,0 +1,1 @@
+"""Whether a policy can be met at all, and what stands in the way."""

@@ -1,0 +1,113 @@
+"""What only the internal edition shows: figures of the original."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+from overcoat.evidence import Internal
+from overcoat.exposure.native import Persons
+from overcoat.html import Raw, escape, table
+from overcoat.reports.page import scrolling
+from overcoat.reports.sections import labelled
+from overcoat.reports.wording import errors
+from overcoat.words import count_of, listed
+
+__all__ = ["error_section", "inside_rows", "named_rows", "reasons_of"]
+
+Rows = list[tuple[str, object]]
+
+
+def named_rows(
+    told: Internal, price: Mapping[str, str] | None = None
+) -> tuple[list[list[object]], list[str]]:
+    """Return each named set before and after, with its price where that is known."""
+    head = ["Set", "People before", "People after", "Exact", "Items", "Left out"]
+    rows: list[list[object]] = [
+        [
+            labelled(one.name),
+            one.before,
+            one.after,
+            "yes" if one.exact else "no",
+            one.n_items,
+            one.n_suppressed,
+        ]
+        for one in told.counts
+    ]
+    if price is not None and rows:
+        head.append("Without it")
+        for row, one in zip(rows, told.counts, strict=True):
+            row.append(price.get(one.name, ""))
+    return rows, head
+
+
+def reasons_of(told: Internal) -> dict[str, str] | None:
+    """Say of each group what asked for it first; None where nobody knows how it was found."""
+    result, data = told.result, told.result.data
+    persons = Persons(data.offsets, data.codes, data.counts, data.n_items)
+    n_merges: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for step in result.trace:
+        label = result.mapping[step.items[0]]
+        if step.action != "merge" or label is None:
+            continue
+        n_merges[label] = n_merges.get(label, 0) + 1
+        if label not in first:
+            held = persons.holding([data.vocabulary.code(item) for item in step.constraint])
+            # One that nobody holds in the original was at risk through other merges only.
+            if 0 < held < result.policy.k:
+                who = "1 person has" if held == 1 else f"{held:,} people have"
+                first[label] = f"only {who} {listed(step.constraint)}"
+    if not n_merges:
+        return None
+    return {
+        label: f"{first.get(label, 'other merges put it at risk')} ({count_of(number, 'merge')})"
+        for label, number in n_merges.items()
+    }
+
+
+def error_section(told: Internal) -> Iterator[str]:
+    """Yield how far off counts are that are estimated from the release."""
+    expected = told.expected
+    if expected is None:
+        yield "<p>There are too many pairs of items to count the error of all of them.</p>"
+        return
+    yield f"<p>{escape(errors(expected))}</p>"
+    rows = [
+        ("one item", _error(expected.items), _error(expected.item_occurrences)),
+        ("two items", _error(expected.pairs), _error(expected.pair_occurrences)),
+    ]
+    head = ["Count of people with", "every count alike", "as often as people have it"]
+    caption = "Mean relative error of all counts that are not 0; 0: exact, 1: off by itself"
+    yield scrolling(table(rows, head, caption), "Error of counts")
+    yield (
+        "<p>A group does not say which of its items a person has, so counts of rare items in large "
+        "groups are estimated far too high: errors above 1 are usual where every item counts the "
+        "same. Counts of named sets that are exact have no error.</p>"
+    )
+
+
+def _error(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def inside_rows(told: Internal) -> tuple[Rows, Rows]:
+    """Return further parameters and digests."""
+    result = told.result
+    log2_ul = result.loss.log2_ul
+    parameters: Rows = [
+        ("method", "a mapping found earlier" if result.method is None else result.method.title),
+        ("constraints", result.policy.n_constraints),
+        ("loss by the paper (log2 UL)", f"{log2_ul:.3f}" if math.isfinite(log2_ul) else "none"),
+        ("certainty penalty (NCP), 0 to 1", f"{told.ncp:.4g}"),
+    ]
+    if result.policy.hierarchy is not None:
+        parameters.append(("the same without the hierarchy", f"{told.flat_ncp:.4g}"))
+    if result.data.origin.read_as:
+        parameters.append(("read as", result.data.origin.read_as))
+    parameters += [("note", str(note)) for note in result.notes[:20]]
+    if len(result.notes) > 20:
+        parameters.append(("", f"… and {count_of(len(result.notes) - 20, 'note')} more"))
+    digest = result.digests.get("input")
+    code = Raw("no file") if digest is None else Raw(f"<code>{escape(digest)}</code>")
+    return parameters, [("input; not to be told outside", code)]
