@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
+    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, Search, methods
     from overcoat.algorithms.outcome import Outcome, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
@@ -101,6 +101,7 @@ __all__ = [
     "Profile",
     "Result",
     "Risk",
+    "Search",
     "Setting",
     "Sink",
     "Stage",
@@ -144,6 +145,7 @@ _HOMES = {
         "Coat",
         "Greedy",
         "Pcta",
+        "Search",
         "methods",
     ),
     "algorithms.outcome": ("Outcome", "Step"),

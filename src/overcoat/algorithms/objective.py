@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -15,13 +15,16 @@ from numpy.typing import NDArray
 
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
 from overcoat.kernels.problem import ERROR_BITS, GUESS_BITS, Limits, Price, Rules, guesses
 from overcoat.loss.error import ExpectedError, n_pairs
 from overcoat.loss.flat import FlatPenalty
 from overcoat.loss.ul import UtilityLoss
 from overcoat.partition import Partition
+from overcoat.policy.binding import Domain, Lint
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundItemsets, BoundPgen
+from overcoat.policy.sets import Sets
 
 __all__ = ["Minimise", "Objective", "limits_of", "rules_of"]
 
@@ -40,9 +43,7 @@ def rules_of(data: Transactions, policy: BoundPolicy) -> Rules:
     pairs = any(one.whole_domain and one.largest >= 2 for one in everything)
     # Of every part of a transaction, pairs are parts.
     pairs = pairs or any(isinstance(one, BoundPgen) for one in explicit)
-    ends = [np.zeros(1, np.int64)]
-    for one in explicit:
-        ends.append(one.offsets[1:] + ends[-1][-1])
+    lengths = [np.empty(0, np.int64), *(np.diff(one.offsets) for one in explicit)]
     return Rules(
         data.offsets,
         data.codes,
@@ -51,22 +52,17 @@ def rules_of(data: Transactions, policy: BoundPolicy) -> Rules:
         policy.k,
         policy.budget,
         tuple((one.largest, one.linkable.astype(np.uint8)) for one in everything),
-        np.concatenate(ends),
+        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64),
         np.concatenate([np.empty(0, np.int32), *(one.codes for one in explicit)]),
         pairs,
     )
 
 
-def limits_of(
-    data: Transactions, policy: BoundPolicy, start: Partition, *, exactly: bool, free: bool
-) -> Limits:
-    """Return what may not get worse than the start.
+def limits_of(data: Transactions, policy: BoundPolicy, start: Partition) -> Limits:
+    """Return how losses are counted; nothing is limited yet.
 
-    Parameters
-    ----------
-    exactly : UL in units has rounded terms; what is below this limit is below the start for sure,
-        but so may not be the start itself
-    free : the start is no result: nothing limits what is found
+    `safe_ul` is a limit in units for UL: as terms are rounded up, what is below it loses no more
+    than the start for sure. The start itself may be above.
     """
     n = data.n_items
     loss = UtilityLoss(data, policy.weights, policy.penalties)
@@ -84,8 +80,9 @@ def limits_of(
     if hierarchy is not None:
         trees |= {"ncp_parent": hierarchy.parent, "ncp_weight": hierarchy.weight}
     most = 1 << 61
-    ul = math.floor(total / (1 << shift)) if exactly else most
-    return Limits(most, most, ul, shift, np.array(penalties, np.int64), **trees)
+    safe = math.floor(total / (1 << shift))
+    found = np.array(penalties, np.int64)
+    return Limits(most, most, most, shift, found, safe_ul=safe, **trees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +106,7 @@ class Objective:
         policy: BoundPolicy,
         start: Partition,
         stage: Stage,
+        queries: Any = None,
     ) -> Objective:
         """Make the objective of a search from a start."""
         none = np.zeros(data.n_items, np.int64)
@@ -119,63 +117,124 @@ class Objective:
             if policy.hierarchy is not None:
                 return cls(Price(0, none, empty, only="ncp"), 0.0)
             return cls(Price(1, none, empty), 0.0)
+        if minimise == "queries":
+            return _queries(data, start, stage, queries)
         return _useful(data, start, stage)
+
+
+@dataclass(eq=False)
+class _Queries:
+    """Queries of one kind: how many match each, and what the start estimates, in 1/1024."""
+
+    support: NDArray[np.int64]
+    estimate: NDArray[np.int64]
+    price: NDArray[np.float64]  # of an error of one
+
+    @property
+    def off(self) -> NDArray[np.int64]:
+        """How far the start is off."""
+        found: NDArray[np.int64] = np.abs((self.support << ERROR_BITS) - self.estimate)
+        return found
 
 
 def _useful(data: Transactions, start: Partition, stage: Stage) -> Objective:
     """Flat NCP and the expected errors, each divided by the start's, on the average."""
-    guess = guesses(data.n_items)
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = []
     with_pairs = n_pairs(data) <= MOST_PAIRS
-    first = second = np.empty(0, np.int64)
-    sizes = start.size_of
+    items, pairs, ends = _kinds(data, start, stage, with_pairs=with_pairs)
+    kinds = [items, pairs] if with_pairs else [items]
+    n_terms = 1 + 2 * len(kinds)
+    for kind in kinds:
+        alike, weighted = math.fsum((kind.off / kind.support).tolist()), int(kind.off.sum())
+        if alike > 0:
+            kind.price += 1 / (kind.support * alike) / n_terms
+        if weighted:
+            kind.price += 1 / (weighted * n_terms)
+    flat = FlatPenalty(data)
+    at_start = int(flat.total(start) * flat.whole)
+    return _whole(data, items, pairs, ends, 1 / (n_terms * at_start) if at_start else 0.0)
+
+
+def _queries(data: Transactions, start: Partition, stage: Stage, queries: Any) -> Objective:
+    """Return the mean error of given queries; of larger ones, the mean of their pairs."""
+    items, pairs, ends = _kinds(data, start, stage, with_pairs=True)
+    lint = Lint()
+    asked = Sets.of(queries).resolve(Domain.of(data, stage=stage), lint)
+    lint.raise_errors()
+    keys = ends[0] * data.n_items + ends[1]
+    for query in asked:
+        codes = sorted(data.vocabulary.code(item) for item in query.items)
+        weight = _weight(query.name)
+        if len(codes) == 1:
+            items.price[codes[0]] += weight / data.supports[codes[0]]
+            continue
+        two = [a * data.n_items + b for a, b in combinations(codes, 2)]
+        at = np.searchsorted(keys, two)
+        there = [i for i, key in zip(at.tolist(), two, strict=True) if keys[i : i + 1] == key]
+        if len(there) == len(two):  # or nobody matches the query, and it has no error
+            pairs.price[there] += weight / len(two) / pairs.support[there]
+    cost = math.fsum((items.price * items.off).tolist() + (pairs.price * pairs.off).tolist())
+    if not items.price.any() and not pairs.price.any():
+        raise PolicyError("nobody matches any of the queries: they have no error")
+    for kind in (items, pairs):
+        kind.price /= cost or 1.0
+    priced = pairs.price > 0
+    chosen = _Queries(pairs.support[priced], pairs.estimate[priced], pairs.price[priced])
+    return _whole(data, items, chosen, (ends[0][priced], ends[1][priced]), 0.0)
+
+
+def _weight(name: str | None) -> float:
+    """Return how much a query counts: its name, where that is a number."""
+    try:
+        weight = float(name) if name is not None else 1.0
+    except ValueError:
+        return 1.0
+    return weight if 0 <= weight < math.inf else 1.0
+
+
+def _kinds(
+    data: Transactions, start: Partition, stage: Stage, *, with_pairs: bool
+) -> tuple[_Queries, _Queries, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return all items, and all pairs somebody has, as queries without a price."""
+    guess, sizes = guesses(data.n_items), start.size_of
+    none = np.empty(0, np.int64)
+    first, second, pairs = none, none, _Queries(none, none, np.empty(0))
     if with_pairs:
         error = ExpectedError(data, stage=stage)
         of_items, of_pairs = error.images(start)
         first, second, together = error.pairs
         both = guess[sizes[first]] * guess[sizes[second]] >> GUESS_BITS
-        parts.append((together, of_pairs * both >> (GUESS_BITS - ERROR_BITS), first))
+        estimate = of_pairs * both >> (GUESS_BITS - ERROR_BITS)
+        pairs = _Queries(together, estimate, np.zeros(len(together)))
     else:
         of_items = _item_images(data, start)
     one = of_items * guess[sizes] >> (GUESS_BITS - ERROR_BITS)
-    parts.insert(0, (data.supports, one, first))
-    # Each error's weight in the mean, divided by what it is at the start.
-    prices = []
-    for support, estimate, _ in parts:
-        off = np.abs((support << ERROR_BITS) - estimate)
-        alike = math.fsum((off / support).tolist())
-        weighted = int(off.sum())
-        price = np.zeros(len(support))
-        if alike > 0:
-            price += 1 / (support * alike)
-        if weighted:
-            price += 1 / weighted
-        prices.append(price)
-    flat = FlatPenalty(data)
-    at_start = int(flat.total(start) * flat.whole)
-    n_terms = 1 + 2 * len(parts)
+    return _Queries(data.supports, one, np.zeros(data.n_items)), pairs, (first, second)
+
+
+def _whole(
+    data: Transactions,
+    items: _Queries,
+    pairs: _Queries,
+    ends: tuple[NDArray[np.int64], NDArray[np.int64]],
+    flat: float,
+) -> Objective:
+    """Return prices as whole numbers, on a scale on which the start costs about 2^52."""
     # The most an error can be is all people: the scale leaves room for that.
-    worst = sum(float(np.sum(price)) for price in prices) * (data.n_transactions << ERROR_BITS)
-    worst += flat.whole / max(at_start, 1)
-    bits = min(_SCALE, _ROOM - math.ceil(math.log2(max(worst, 1))))
-    scale = 2.0**bits
-    whole = [np.rint(price * (scale / n_terms)).astype(np.int64) for price in prices]
-    flat_price = round(scale / n_terms / at_start) if at_start else 0
-    if not with_pairs:
-        return Objective(Price(flat_price, whole[0], np.zeros(data.n_items + 1, np.int64)), scale)
-    ends = np.concatenate([first, second])
-    others = np.concatenate([second, first])
-    supports = np.concatenate([parts[1][0]] * 2)
-    priced = np.concatenate([whole[1]] * 2)
-    order = np.lexsort((others, -supports, ends))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=data.n_items))])
+    worst = float(np.sum(items.price) + np.sum(pairs.price))
+    worst = worst * (data.n_transactions << ERROR_BITS) + flat * FlatPenalty(data).whole
+    scale = 2.0 ** min(_SCALE, _ROOM - math.ceil(math.log2(max(worst, 1))))
+    item, pair = (np.rint(kind.price * scale).astype(np.int64) for kind in (items, pairs))
+    one, other = np.concatenate(ends), np.concatenate(ends[::-1])
+    supports, prices = np.concatenate([pairs.support] * 2), np.concatenate([pair] * 2)
+    order = np.lexsort((other, -supports, one))  # of each item the most supported pair first
+    starts = np.concatenate([[0], np.cumsum(np.bincount(one, minlength=data.n_items))])
     price = Price(
-        flat_price,
-        whole[0],
+        round(flat * scale),
+        item,
         starts.astype(np.int64),
-        others[order].astype(np.int32),
+        other[order].astype(np.int32),
         supports[order],
-        priced[order],
+        prices[order],
     )
     return Objective(price, scale)
 
@@ -191,8 +250,3 @@ def _item_images(data: Transactions, partition: Partition) -> NDArray[np.int64]:
     supports = np.bincount(keys % width, data.counts[keys // width], data.n_items).astype(np.int64)
     home = partition.group_of
     return np.where(home >= 0, supports[np.maximum(home, 0)], 0)
-
-
-def exactly(value: float | int) -> Fraction:
-    """Return a number as it is."""
-    return Fraction(value)

@@ -8,15 +8,17 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from overcoat.algorithms import Method, take_method
+from overcoat.algorithms.methods import Search
 from overcoat.context import Stage
 from overcoat.data.io import Asked, read_source
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload
-from overcoat.policy.config import read_settings, state_policy
+from overcoat.policy.config import SEARCH, read_settings, state_policy
 from overcoat.policy.omop import settle_omop
 from overcoat.policy.policy import Policy
+from overcoat.policy.sets import Sets
 
 __all__ = ["Input", "Outputs", "Papers", "Questions", "Statement"]
 
@@ -45,6 +47,7 @@ class Statement:
     policy: Policy
     method: str | None = None
     settings: Abstract[str, Any] = field(default_factory=dict)
+    search: Abstract[str, Any] = field(default_factory=dict)  # parameters of the search
 
     @classmethod
     def of(
@@ -74,10 +77,13 @@ class Statement:
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
         method = stated.pop("algorithm", None)
+        search = {key: stated.pop(key) for key in SEARCH if key in stated}
+        if "queries" in search:
+            search["queries"] = Sets.read(search["queries"], sep=sep)
         stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy.with_problems(problems), method, said)
+        return cls(policy.with_problems(problems), method, said, search)
 
     def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy.
@@ -86,6 +92,12 @@ class Statement:
         """
         try:
             method = take_method(self.method)
+            if self.search and not isinstance(method, Search):
+                raise PolicyError(
+                    f"{', '.join(self.search)}: only --algorithm search takes that, not "
+                    f"{method.name}"
+                )
+            method = Search(**self.search) if self.search else method
             return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)

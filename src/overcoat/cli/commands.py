@@ -17,6 +17,7 @@ from overcoat.cli.options import (
     names_option,
     output_options,
     policy_options,
+    search_options,
     start_option,
     state,
     talk_options,
@@ -41,6 +42,7 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 
 @click.command()
 @policy_options
+@search_options
 @output_options
 @paper_options
 @names_option

@@ -21,6 +21,7 @@ __all__ = [
     "output_options",
     "policy_options",
     "reading_options",
+    "search_options",
     "start_option",
     "state",
     "talk_options",
@@ -239,6 +240,45 @@ policy_options = _together(
         _COSTS["--known"],
         _COSTS["--ignore-unknown"],
         _COSTS["--policy"],
+    ]
+)
+
+search_options = _together(
+    [
+        click.option(
+            "--minimise",
+            metavar="NAME",
+            help="With --algorithm search: useful (default), ul, ncp, or queries.",
+        ),
+        click.option(
+            "--queries",
+            type=FILE,
+            metavar="FILE",
+            help="With --minimise queries: the queries whose errors count, one set of items a "
+            "line; '3: a b' counts three times.",
+        ),
+        click.option(
+            "--steps",
+            type=int,
+            metavar="N",
+            help="With --algorithm search: how many steps. Default: 80 an item.",
+        ),
+        click.option(
+            "--seconds",
+            type=float,
+            metavar="S",
+            help="With --algorithm search: end about then, instead; the steps done are told.",
+        ),
+        click.option(
+            "--seed", type=int, metavar="SEED", help="With --algorithm search: of its draws."
+        ),
+        click.option(
+            "--cooling",
+            type=int,
+            metavar="N",
+            help="With --algorithm search: over how many steps it cools; repeats a search that was "
+            "ended early.",
+        ),
     ]
 )
 

@@ -94,6 +94,7 @@ cdef class Annealing(Keeping):
             home = self._slot[x]
             if self.attempt(x, i):
                 found[name] = change
+                self.n_moves -= 1
                 self.regroup(x, home)
         return found
 
@@ -259,15 +260,22 @@ cdef class Annealing(Keeping):
         """Undo a group into its items, if that is allowed and gains."""
         cdef:
             double before = self.total()
-            int32_t item, n = self._size[slot], i
+            int32_t item, first, at, n = self._size[slot], i
             int64_t flat = self.flat, ncp = self.ncp, ul = self.ul
             bint good = True
-        item = self._next[self._head[slot]]
-        i = 0
+        # Its items in order; the first one stays.
+        i, item = 0, self._head[slot]
         while item >= 0:
-            self._order[i] = item
+            at = i
+            while at > 0 and self._order[at - 1] > item:
+                self._order[at] = self._order[at - 1]
+                at -= 1
+            self._order[at] = item
             i += 1
             item = self._next[item]
+        first = self._order[0]
+        for i in range(n - 1):
+            self._order[i] = self._order[i + 1]
         for i in range(n - 1):
             self.make_room(self.n_slots + 1)
             self.regroup(self._order[i], self.free_slot())
@@ -279,7 +287,7 @@ cdef class Annealing(Keeping):
             for i in range(n - 1):
                 good = good and self.holds_for(self._slot[self._order[i]], False) == 1
             self._check_stamp += 1
-            good = good and self._sets_hold(self._head[slot]) == 1
+            good = good and self._sets_hold(first) == 1
             for i in range(n - 1):
                 good = good and self._sets_hold(self._order[i]) == 1
         if good:

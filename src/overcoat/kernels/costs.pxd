@@ -34,6 +34,7 @@ cdef class Losses(Moving):
                            int32_t more) noexcept nogil
     cdef int64_t _ul_term(self, int64_t size, int64_t loss) noexcept nogil
     cdef double _real_term(self, int64_t size, int64_t loss) noexcept nogil
+    cdef double _real_penalty(self, int32_t x) noexcept nogil
     cdef int losses_after(self, int32_t x, int32_t target) except -1 nogil
     cdef bint within_limits(self) noexcept nogil
     cdef int _settle(self, int32_t slot) except -1 nogil

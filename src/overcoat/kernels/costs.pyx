@@ -119,6 +119,9 @@ cdef class Losses(Moving):
         return (ldexp(<double> loss, <int> size - self._exponent)
                 - ldexp(<double> loss, -self._exponent))
 
+    cdef double _real_penalty(self, int32_t x) noexcept nogil:
+        return ldexp(<double> self._penalty[x], self._ul_shift - self._exponent)
+
     cdef int losses_after(self, int32_t x, int32_t target) except -1 nogil:
         """Compute what the losses will be when the item seen has moved."""
         cdef:
@@ -145,12 +148,12 @@ cdef class Losses(Moving):
             self._new_flat -= self.n_items * support
             self._new_ncp -= self.n_items * support
             self._new_ul -= self._penalty[x]
-            self._ul_change -= self._real_term(self._ul_shift, self._penalty[x])
+            self._ul_change -= self._real_penalty(x)
         if target < 0:
             self._new_flat += self.n_items * support
             self._new_ncp += self.n_items * support
             self._new_ul += self._penalty[x]
-            self._ul_change += self._real_term(self._ul_shift, self._penalty[x])
+            self._ul_change += self._real_penalty(x)
         elif self._size[target]:
             self._new_flat -= self._flat_of[target]
             self._new_ncp -= self._ncp_of[target]
@@ -639,5 +642,5 @@ cdef class Costs(Losses):
             loss += self._real_ul[slot]
         for x in range(self.n_items):
             if self._slot[x] < 0:
-                loss += self._real_term(self._ul_shift, self._penalty[x])
+                loss += self._real_penalty(x)
         return loss

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +20,8 @@ ERROR_BITS = 10  # estimates are counted in 1/1024 of a person
 GUESS_BITS = 20  # chances in about a millionth
 
 
-def _none(kind: type = np.int64) -> Any:
-    return field(default_factory=lambda: np.empty(0, kind))
+_NUMBERS: Numbers = np.empty(0, np.int64)  # none of them
+_CODES: Codes = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class Rules:
     budget: int
     all_sets: tuple[tuple[int, NDArray[np.uint8]], ...] = ()
     set_offsets: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
-    set_codes: Codes = _none(np.int32)
+    set_codes: Codes = field(default_factory=lambda: _CODES)
     pairs: bool = False
 
 
@@ -63,17 +62,15 @@ class Price:
     starts, others, supports, prices : for each item the items it is priced with, as CSR, the most
         supported pair first: how many have both, and the price of the error
     only : "" or the loss that alone is minimised: ul, ncp
-    late : a cost that is asked for after a move, of the groups it changed: late(groups, suppressed)
     """
 
     flat: int
     item: Numbers
     starts: Numbers
-    others: Codes = _none(np.int32)
-    supports: Numbers = _none()
-    prices: Numbers = _none()
+    others: Codes = field(default_factory=lambda: _CODES)
+    supports: Numbers = field(default_factory=lambda: _NUMBERS)
+    prices: Numbers = field(default_factory=lambda: _NUMBERS)
     only: str = ""
-    late: Callable[..., int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +84,7 @@ class Limits:
     weigh : weight of a group, given its items
     penalties : UL of suppressing each item, in units of 2^ul_shift
     ncp_parent, ncp_weight : the hierarchy of NCP, if there is one
+    safe_ul : UL of the start, rounded down
     """
 
     flat: int
@@ -94,11 +92,12 @@ class Limits:
     ul: int
     ul_shift: int
     penalties: Numbers
-    parent: Codes = _none(np.int32)
-    weight: Numbers = _none()
+    parent: Codes = field(default_factory=lambda: _CODES)
+    weight: Numbers = field(default_factory=lambda: _NUMBERS)
     weigh: Callable[[Codes], int] | None = None
-    ncp_parent: Codes = _none(np.int32)
-    ncp_weight: Numbers = _none()
+    ncp_parent: Codes = field(default_factory=lambda: _CODES)
+    ncp_weight: Numbers = field(default_factory=lambda: _NUMBERS)
+    safe_ul: int = 0
 
 
 def guesses(n_items: int) -> Numbers:
