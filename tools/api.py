@@ -25,7 +25,10 @@ _GROUPS = {
         *("Policy", "Itemsets", "AllItemsets", "Coherence", "Pgen"),
         *("Utility", "Hierarchy", "Balanced", "Distances", "BoundPolicy"),
     ),
-    "Methods": ("methods", "Coat", "Pcta", "Apriori", "Greedy", "Method", "Outcome", "Step"),
+    "Methods": (
+        *("methods", "Coat", "Pcta", "Apriori", "Greedy", "Search", "Method", "Outcome"),
+        *("Searched", "Step"),
+    ),
     "Comparing and measuring": (
         *("vary", "Setting", "compare", "Comparison"),
         *("draw_workload", "Workload", "Answers", "Measure"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
     from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, Search, methods
-    from overcoat.algorithms.outcome import Outcome, Step
+    from overcoat.algorithms.outcome import Outcome, Searched, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
     from overcoat.context import Context, Stage
@@ -102,6 +102,7 @@ __all__ = [
     "Result",
     "Risk",
     "Search",
+    "Searched",
     "Setting",
     "Sink",
     "Stage",
@@ -148,7 +149,7 @@ _HOMES = {
         "Search",
         "methods",
     ),
-    "algorithms.outcome": ("Outcome", "Step"),
+    "algorithms.outcome": ("Outcome", "Searched", "Step"),
     "comparison.compare": (
         "Comparison",
         "compare",

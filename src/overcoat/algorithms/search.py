@@ -16,6 +16,7 @@ from overcoat.algorithms.objective import Minimise, Objective, limits_of, rules_
 from overcoat.algorithms.outcome import Outcome, Searched
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
+from overcoat.errors import DataError
 from overcoat.kernels import annealing_class
 from overcoat.kernels.moves import Annealing
 from overcoat.kernels.problem import Limits, Price, Rules, cooling_table
@@ -34,6 +35,7 @@ HOT = 0.5  # divided by M: the first temperature, where the start costs 1
 COOL = 30.0  # the last is so many times lower
 LATER_HOT, LATER_COOL = 0.1, 10.0  # of the second part, which goes on from a good place
 FIRST_PART = 7 / 8  # of the steps look at what is cheap to know
+_MOST = 1 << 40  # transactions
 _RESERVE = 0.3  # of the seconds is kept for the descent
 
 
@@ -72,6 +74,11 @@ def search(
     seconds : when to stop, if the steps are not over by then
     seed : of all draws
     """
+    if data.n_transactions > _MOST:
+        raise DataError(
+            f"search counts errors exactly for up to {_MOST:,} transactions, and there are "
+            f"{data.n_transactions:,}; use another method, such as coat"
+        )
     found = base.find(data, policy, stage)
     began = time.perf_counter()
     start = found.partition

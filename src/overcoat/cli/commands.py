@@ -17,7 +17,6 @@ from overcoat.cli.options import (
     names_option,
     output_options,
     policy_options,
-    search_options,
     start_option,
     state,
     talk_options,
@@ -30,6 +29,7 @@ from overcoat.cli.output import (
 )
 from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
+from overcoat.cli.searching import search_options
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:

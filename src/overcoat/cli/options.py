@@ -21,10 +21,10 @@ __all__ = [
     "output_options",
     "policy_options",
     "reading_options",
-    "search_options",
     "start_option",
     "state",
     "talk_options",
+    "together",
     "workload_options",
 ]
 
@@ -34,7 +34,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path()
 
 
-def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+def together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    """Return one decorator that adds several options, in this order."""
+
     def decorate(function: F) -> F:
         for option in reversed(options):
             function = option(function)
@@ -43,7 +45,7 @@ def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-_reading_options = _together(
+_reading_options = together(
     [
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option(
@@ -181,7 +183,7 @@ _COSTS = {
     ),
 }
 
-policy_options = _together(
+policy_options = together(
     [
         click.option(
             "-k",
@@ -243,48 +245,9 @@ policy_options = _together(
     ]
 )
 
-search_options = _together(
-    [
-        click.option(
-            "--minimise",
-            metavar="NAME",
-            help="With --algorithm search: useful (default), ul, ncp, or queries.",
-        ),
-        click.option(
-            "--queries",
-            type=FILE,
-            metavar="FILE",
-            help="With --minimise queries: the queries whose errors count, one set of items a "
-            "line; '3: a b' counts three times.",
-        ),
-        click.option(
-            "--steps",
-            type=int,
-            metavar="N",
-            help="With --algorithm search: how many steps. Default: 80 an item.",
-        ),
-        click.option(
-            "--seconds",
-            type=float,
-            metavar="S",
-            help="With --algorithm search: end about then, instead; the steps done are told.",
-        ),
-        click.option(
-            "--seed", type=int, metavar="SEED", help="With --algorithm search: of its draws."
-        ),
-        click.option(
-            "--cooling",
-            type=int,
-            metavar="N",
-            help="With --algorithm search: over how many steps it cools; repeats a search that was "
-            "ended early.",
-        ),
-    ]
-)
+cost_options = together(list(_COSTS.values()))
 
-cost_options = _together(list(_COSTS.values()))
-
-output_options = _together(
+output_options = together(
     [
         click.option(
             "-o",
@@ -345,7 +308,7 @@ layout_option = click.option(
     help="Layout of RELEASED, where its name does not say it.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-_talk_options = _together(
+_talk_options = together(
     [
         click.option("-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
         click.option("-v", "--verbose", is_flag=True, help="Say what is being done."),
@@ -382,7 +345,7 @@ def _sizes(
         raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
 
 
-_workload_options = _together(
+_workload_options = together(
     [
         click.option(
             "--queries",

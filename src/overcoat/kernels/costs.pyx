@@ -479,7 +479,7 @@ cdef class Costs(Losses):
             int64_t support = self._item_support[x], size, cost, met, price, estimate, guess
             int64_t lowest = NOTHING, high
             const Cell* row
-            const int32_t* meets
+            const int64_t* meets
             const int64_t* together = &self._together[0]
             const int64_t* both = &self._both[0]
             const int64_t* x_price = &self._x_price[0]

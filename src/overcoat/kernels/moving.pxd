@@ -18,7 +18,7 @@ cdef class Moving:
         int64_t[::1] _support, _occurrences
         int32_t n_slots                     # all that are used lie below
         int64_t n_suppressed
-        int32_t* _met                       # by two slots: how many transactions hold both
+        int64_t* _met                       # by two slots: how many transactions hold both
         int64_t _room                       # for so many slots
         # what was seen in the rows of one item
         int32_t _x

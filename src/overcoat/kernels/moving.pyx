@@ -14,8 +14,6 @@ from libc.string cimport memcpy
 
 from overcoat.kernels.pulse cimport beat
 
-from overcoat.errors import DataError
-
 
 cdef class Moving:
     """See `overcoat.kernels.moves.Moving`."""
@@ -32,8 +30,6 @@ cdef class Moving:
         self._offsets = np.ascontiguousarray(rules.offsets, np.int64)
         self._codes = np.ascontiguousarray(rules.codes, np.int32)
         self._counts = np.ascontiguousarray(rules.counts, np.int64)
-        if np.sum(rules.counts, dtype=np.float64) >= 1 << 31:
-            raise DataError("search takes up to 2,147,483,647 transactions; use coat")
         self._block_of = np.ascontiguousarray(rules.block_of, np.int32)
         self.n_items = len(rules.block_of)
         self.k, self._pairs = rules.k, rules.pairs
@@ -99,8 +95,8 @@ cdef class Moving:
                 for i in range(n):
                     self._support[held[i]] += count
                     for j in range(i):
-                        self._met[held[i] * self._room + held[j]] += <int32_t> count
-                        self._met[held[j] * self._room + held[i]] += <int32_t> count
+                        self._met[held[i] * self._room + held[j]] += count
+                        self._met[held[j] * self._room + held[i]] += count
                 beat(self._tell, &self._work, n + n * n)
         return 0
 
@@ -271,8 +267,8 @@ cdef class Moving:
             self.n_slots = target + 1
         if home >= 0 and target >= 0:
             met = self.met_after(home, target)
-            self._met[home * self._room + target] = <int32_t> met
-            self._met[target * self._room + home] = <int32_t> met
+            self._met[home * self._room + target] = met
+            self._met[target * self._room + home] = met
         if target >= 0:
             self.count_both(target)
         for i in range(self.n_seen):
@@ -280,11 +276,11 @@ cdef class Moving:
             if group == target:
                 continue
             if home >= 0:
-                self._met[home * self._room + group] -= <int32_t> self._alone[group]
+                self._met[home * self._room + group] -= self._alone[group]
                 self._met[group * self._room + home] = self._met[home * self._room + group]
             if target >= 0:
                 both = self._together[group] - self._both[group]
-                self._met[target * self._room + group] += <int32_t> both
+                self._met[target * self._room + group] += both
                 self._met[group * self._room + target] = self._met[target * self._room + group]
         if home >= 0:
             self._support[home] -= self._alone_total
@@ -327,17 +323,17 @@ cdef class Moving:
     cdef int make_room(self, int64_t slots) except -1 nogil:
         """See to it that so many slots have a place for what they share with others."""
         cdef int64_t room = self._room, row
-        cdef int32_t* larger
+        cdef int64_t* larger
         if slots <= room:
             return 0
         room = min(max(slots, room + room // 2), max(<int64_t> self.n_items, 1))
-        larger = <int32_t*> calloc(room * room, sizeof(int32_t))
+        larger = <int64_t*> calloc(room * room, sizeof(int64_t))
         if larger == NULL:
             with gil:
                 raise MemoryError
         for row in range(self._room):
             memcpy(larger + row * room, self._met + row * self._room,
-                   self._room * sizeof(int32_t))
+                   self._room * sizeof(int64_t))
         free(self._met)
         self._met, self._room = larger, room
         return 0
