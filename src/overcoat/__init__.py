@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, Search, methods
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, Search, methods
     from overcoat.algorithms.outcome import Outcome, Searched, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
@@ -79,6 +79,7 @@ __all__ = [
     "DataError",
     "Distances",
     "Evaluation",
+    "Exact",
     "Greedy",
     "Hierarchy",
     "InfeasibleError",
@@ -144,6 +145,7 @@ _HOMES = {
     "algorithms.methods": (
         "Apriori",
         "Coat",
+        "Exact",
         "Greedy",
         "Pcta",
         "Search",

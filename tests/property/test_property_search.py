@@ -12,7 +12,7 @@ from bridge import phi_of, policy_of
 from oracle import definitions as oracle
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.methods import Coat, Pcta, Search
-from overcoat.algorithms.objective import Objective, limits_of, rules_of
+from overcoat.algorithms.objective import Aim, limits_of, rules_of
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.kernels import annealing, moves
@@ -98,7 +98,7 @@ def kernels(data: Transactions, policy: BoundPolicy, minimise: Any, seed: int) -
     """Both engines, at COAT's result."""
     start = coat(data, policy).partition
     rules, limits = rules_of(data, policy), limits_of(data, policy, start)
-    price = Objective.of(minimise, data, policy, start, STAGE).price
+    price = Aim.of(minimise, data, policy, start, STAGE).price
     first = annealing.Annealing(rules, limits, price, start.group_of, seed)
     flat, ncp, ul = first.losses()
     limits = replace(limits, flat=flat, ncp=ncp, ul=ul)
@@ -149,7 +149,7 @@ def test_every_state_satisfies_the_policy(chunk: int) -> None:
             continue
         start = coat(data, policy).partition
         rules, limits = rules_of(data, policy), limits_of(data, policy, start)
-        price = Objective.of("ncp", data, policy, start, STAGE).price
+        price = Aim.of("ncp", data, policy, start, STAGE).price
         kernel = annealing.Annealing(rules, limits, price, start.group_of, seed)
         for _ in range(3):
             x = rng.randrange(data.n_items)

@@ -26,7 +26,7 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundItemsets, BoundPgen
 from overcoat.policy.sets import Sets
 
-__all__ = ["Minimise", "Objective", "limits_of", "rules_of"]
+__all__ = ["Aim", "Minimise", "limits_of", "rules_of"]
 
 Minimise = Literal["useful", "ul", "ncp", "queries"]
 
@@ -86,7 +86,7 @@ def limits_of(data: Transactions, policy: BoundPolicy, start: Partition) -> Limi
 
 
 @dataclass(frozen=True, eq=False)
-class Objective:
+class Aim:
     """What is minimised: for the kernel, and exactly, for the last word.
 
     Attributes
@@ -107,7 +107,7 @@ class Objective:
         start: Partition,
         stage: Stage,
         queries: Any = None,
-    ) -> Objective:
+    ) -> Aim:
         """Make the objective of a search from a start."""
         none = np.zeros(data.n_items, np.int64)
         empty = np.zeros(data.n_items + 1, np.int64)
@@ -137,7 +137,7 @@ class _Queries:
         return found
 
 
-def _useful(data: Transactions, start: Partition, stage: Stage) -> Objective:
+def _useful(data: Transactions, start: Partition, stage: Stage) -> Aim:
     """Flat NCP and the expected errors, each divided by the start's, on the average."""
     with_pairs = n_pairs(data) <= MOST_PAIRS
     items, pairs, ends = _kinds(data, start, stage, with_pairs=with_pairs)
@@ -154,7 +154,7 @@ def _useful(data: Transactions, start: Partition, stage: Stage) -> Objective:
     return _whole(data, items, pairs, ends, 1 / (n_terms * at_start) if at_start else 0.0)
 
 
-def _queries(data: Transactions, start: Partition, stage: Stage, queries: Any) -> Objective:
+def _queries(data: Transactions, start: Partition, stage: Stage, queries: Any) -> Aim:
     """Return the mean error of given queries; of larger ones, the mean of their pairs."""
     items, pairs, ends = _kinds(data, start, stage, with_pairs=True)
     lint = Lint()
@@ -217,7 +217,7 @@ def _whole(
     pairs: _Queries,
     ends: tuple[NDArray[np.int64], NDArray[np.int64]],
     flat: float,
-) -> Objective:
+) -> Aim:
     """Return prices as whole numbers, on a scale on which the start costs about 2^52."""
     # The most an error can be is all people: the scale leaves room for that.
     worst = float(np.sum(items.price) + np.sum(pairs.price))
@@ -236,7 +236,7 @@ def _whole(
         supports[order],
         prices[order],
     )
-    return Objective(price, scale)
+    return Aim(price, scale)
 
 
 def _item_images(data: Transactions, partition: Partition) -> NDArray[np.int64]:

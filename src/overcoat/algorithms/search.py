@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from overcoat.algorithms.method import Method
-from overcoat.algorithms.objective import Minimise, Objective, limits_of, rules_of
+from overcoat.algorithms.objective import Aim, Minimise, limits_of, rules_of
 from overcoat.algorithms.outcome import Outcome, Searched
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
@@ -55,7 +55,7 @@ def search(
     *,
     base: Method,
     minimise: Minimise,
-    objective: Callable[[Partition], Objective],
+    objective: Callable[[Partition], Aim],
     steps: int | None,
     cooling: int | None,
     seconds: float | None,
@@ -107,7 +107,7 @@ class _Task:
         data: Transactions,
         policy: BoundPolicy,
         start: Partition,
-        objective: Objective,
+        objective: Aim,
         rescue: bool,
         stage: Stage,
     ) -> None:

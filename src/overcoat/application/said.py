@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from overcoat.algorithms import Method, take_method
-from overcoat.algorithms.methods import Search
 from overcoat.context import Stage
 from overcoat.data.io import Asked, read_source
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload
-from overcoat.policy.config import SEARCH, read_settings, state_policy
+from overcoat.policy.config import PARAMETERS, read_settings, state_policy
 from overcoat.policy.omop import settle_omop
 from overcoat.policy.policy import Policy
 from overcoat.policy.sets import Sets
@@ -42,12 +41,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a user states: a policy, and the method if one was named."""
+    """What a user states: a policy, the method if one was named, and what it is to minimise."""
 
     policy: Policy
     method: str | None = None
     settings: Abstract[str, Any] = field(default_factory=dict)
-    search: Abstract[str, Any] = field(default_factory=dict)  # parameters of the search
+    parameters: Abstract[str, Any] = field(default_factory=dict)  # of the method
 
     @classmethod
     def of(
@@ -77,13 +76,13 @@ class Statement:
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
         method = stated.pop("algorithm", None)
-        search = {key: stated.pop(key) for key in SEARCH if key in stated}
-        if "queries" in search:
-            search["queries"] = Sets.read(search["queries"], sep=sep)
+        parameters = {key: stated.pop(key) for key in PARAMETERS if key in stated}
+        if "queries" in parameters:
+            parameters["queries"] = Sets.read(parameters["queries"], sep=sep)
         stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy.with_problems(problems), method, said, search)
+        return cls(policy.with_problems(problems), method, said, parameters)
 
     def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy.
@@ -91,13 +90,7 @@ class Statement:
         `start` is the mapping of an earlier release that the method is to go on from.
         """
         try:
-            method = take_method(self.method)
-            if self.search and not isinstance(method, Search):
-                raise PolicyError(
-                    f"{', '.join(self.search)}: only --algorithm search takes that, not "
-                    f"{method.name}"
-                )
-            method = Search(**self.search) if self.search else method
+            method = take_method(self.method, **self.parameters)
             return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)
@@ -113,6 +106,7 @@ class Papers:
     certificate, public_certificate : where the two editions of the certificate go
     describe : a list of what items are called, which anyone may see
     salt : a secret by which the public certificate names the input
+    price : whether the report says what each part of the policy costs, which takes a run for each
     """
 
     report: str | None = None
@@ -121,6 +115,7 @@ class Papers:
     public_certificate: str | None = None
     describe: str | None = None
     salt: str | None = None
+    price: bool = False
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -162,6 +157,8 @@ class Papers:
             problems.append(
                 Problem("--salt is for the digest of the input in a public certificate")
             )
+        if self.price and self.report is None:
+            problems.append(Problem("--price is for the report: name its file with --report"))
         if problems:
             raise DataError(problems)
 

@@ -11,6 +11,7 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
+    allow_option,
     data_options,
     json_option,
     policy_options,
@@ -66,6 +67,7 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     "with most people are tried, 20 if N is left out.",
 )
 @policy_options
+@allow_option
 @json_option
 @talk_options
 def compare(
@@ -74,6 +76,7 @@ def compare(
     sweep: tuple[str, ...],
     questions: Questions,
     output: str,
+    allow_identifiers: bool,
     price: int | None,
     as_json: bool,
     quiet: bool,
@@ -116,6 +119,7 @@ def compare(
         try:
             found = application.compare(
                 *(data, statements, sweeps, chosen, questions, folder),
+                allow_identifiers=allow_identifiers,
                 price=price,
                 context=context,
                 report=report,

@@ -11,11 +11,6 @@ __all__ = ["search_options"]
 search_options = together(
     [
         click.option(
-            "--minimise",
-            metavar="NAME",
-            help="With --algorithm search: useful (default), ul, ncp, or queries.",
-        ),
-        click.option(
             "--queries",
             type=FILE,
             metavar="FILE",

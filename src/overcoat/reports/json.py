@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
 from overcoat._version import __version__
+from overcoat.algorithms.proof import Proof
 from overcoat.data.memory import peak_memory_mb
 from overcoat.errors import (
     InfeasibleError,
@@ -30,6 +32,7 @@ __all__ = [
     "evaluation_to_json",
     "failed_to_json",
     "failure_to_json",
+    "proof_to_json",
     "result_to_json",
     "verdict_to_json",
 ]
@@ -78,6 +81,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "suppressed": list(told.suppressed),
         "exactness": result.exactness.to_json(),
         "log2_ul": _finite(result.loss.log2_ul),
+        "optimum": None if result.proof is None else proof_to_json(result.proof),
         "named_sets": _named_sets(result.counts),
         "search": _search(result),
         "moved": None if result.moved is None else result.moved.to_json(),
@@ -90,6 +94,18 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
         "peak_memory_mb": _finite(round(peak_memory_mb(), 1)),
         **more,
+    }
+
+
+def proof_to_json(proof: Proof) -> dict[str, Any]:
+    """Return what is proven; as logarithms, because UL leaves the range of doubles."""
+    return {
+        "minimised": proof.objective,
+        "proven": proof.proven,
+        "at_most_times_the_least": _finite(proof.ratio),
+        "log2_loss": _log2(proof.found),
+        "log2_bound": _log2(proof.bound),
+        "nodes": proof.nodes,
     }
 
 
@@ -229,6 +245,10 @@ def _named_sets(counts: Iterable[NamedCount]) -> list[dict[str, Any]]:
 
 def _survival(survival: Survival) -> dict[str, Any]:
     return {**asdict(survival), "recall": survival.recall, "precision": survival.precision}
+
+
+def _log2(value: Fraction) -> float | None:
+    return math.log2(value.numerator) - math.log2(value.denominator) if value else None
 
 
 def _finite(value: float) -> float | None:
