@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
-    from overcoat.algorithms.outcome import Outcome, Step
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, Search, methods
+    from overcoat.algorithms.outcome import Outcome, Searched, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
     from overcoat.context import Context, Stage
@@ -105,6 +105,8 @@ __all__ = [
     "Profile",
     "Result",
     "Risk",
+    "Search",
+    "Searched",
     "Setting",
     "Sink",
     "Stage",
@@ -150,9 +152,10 @@ _HOMES = {
         "Exact",
         "Greedy",
         "Pcta",
+        "Search",
         "methods",
     ),
-    "algorithms.outcome": ("Outcome", "Step"),
+    "algorithms.outcome": ("Outcome", "Searched", "Step"),
     "comparison.compare": (
         "Comparison",
         "compare",
