@@ -112,7 +112,7 @@ class ExpectedError:
         home = partition.group_of.astype(np.int64)
         of_items = np.where(home >= 0, single[np.maximum(home, 0)], 0)
         one, other = home[self._first], home[self._second]
-        met = _Table(*_count_pairs(offsets, groups, counts, n, self._stage), n)
+        met = _Table(*count_pairs(offsets, groups, counts, n, self._stage), n)
         image = np.where(one == other, of_items[self._first], met.of(one, other))
         return of_items, np.where((one >= 0) & (other >= 0), image, 0)
 
