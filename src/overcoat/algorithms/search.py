@@ -194,6 +194,7 @@ class _Task:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 break
+        self.stage.search_is_over()
         if not later:
             chains = [
                 self._kernel(self.limits, price, Partition(one.best_group_of()), 2 * seed + n)
