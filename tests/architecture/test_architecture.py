@@ -34,6 +34,7 @@ FLOORS = {
     "verification": 12,
     "measures": 12,
     "exposure": 12,
+    "least": 12,
     "feasibility": 12,
     "release": 13,
     "evidence": 14,
