@@ -31,6 +31,7 @@ from overcoat.cli.output import (
 )
 from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
+from overcoat.cli.searching import search_options
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 
 @click.command(cls=Command)
 @policy_options
+@search_options
 @output_options
 @paper_options
 @names_option
