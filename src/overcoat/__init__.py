@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Greedy, Pcta, methods
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
     from overcoat.algorithms.outcome import Outcome, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from overcoat.evaluation import Evaluation, Measure, evaluate
     from overcoat.exposure.crowds import Crowd
     from overcoat.exposure.risk import Attack, Risk
+    from overcoat.least.bounds import Bounds
     from overcoat.mapping import Mapping
     from overcoat.measures.queries import Answers, Workload, draw_workload
     from overcoat.partition import Partition
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
     from overcoat.policy.utility import Utility
     from overcoat.policy.weights import Distances
+    from overcoat.release.bounds import bounds
     from overcoat.release.public import anonymize, apply_mapping, verify
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
@@ -71,6 +73,7 @@ __all__ = [
     "Attack",
     "Balanced",
     "BoundPolicy",
+    "Bounds",
     "CancelledError",
     "Coat",
     "Coherence",
@@ -80,6 +83,7 @@ __all__ = [
     "DataError",
     "Distances",
     "Evaluation",
+    "Exact",
     "Greedy",
     "Hierarchy",
     "InfeasibleError",
@@ -118,6 +122,7 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "bounds",
     "certificate",
     "compare",
     "datasets",
@@ -144,6 +149,7 @@ _HOMES = {
     "algorithms.methods": (
         "Apriori",
         "Coat",
+        "Exact",
         "Greedy",
         "Pcta",
         "methods",
@@ -177,6 +183,7 @@ _HOMES = {
         "Measure",
         "evaluate",
     ),
+    "least.bounds": ("Bounds",),
     "mapping": ("Mapping",),
     "measures.queries": (
         "Answers",
@@ -198,6 +205,7 @@ _HOMES = {
     ),
     "policy.utility": ("Utility",),
     "policy.weights": ("Distances",),
+    "release.bounds": ("bounds",),
     "release.public": (
         "anonymize",
         "apply_mapping",

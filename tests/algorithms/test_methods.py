@@ -76,7 +76,7 @@ def test_billions_of_transactions(name: str, engine: Engine, times: int) -> None
         assert outcome.partition == few.partition
         scaled = [replace(step, support=times * step.support) for step in few.steps]
         assert list(outcome.steps) == scaled
-        n_steps += len(scaled)
+        n_steps += len(scaled) or len(few.partition.merged)  # exact works in no steps
     assert n_steps > 25
 
 
@@ -112,6 +112,7 @@ def test_a_method_ends_when_it_is_told_to(name: str, engine: Engine) -> None:
     if name in {"coat", "pcta"}:
         families += [oc.Itemsets([data.vocabulary.labels]), oc.Pgen()]
     policy = oc.Policy(4, tuple(families), max_suppressed=100, hierarchy=tree).bind(data)
+    method = oc.Exact(nodes=2000) if name == "exact" else methods()[name]()
     asked = last = 0
 
     def cancelled() -> bool:
@@ -120,13 +121,13 @@ def test_a_method_ends_when_it_is_told_to(name: str, engine: Engine) -> None:
         return asked == last
 
     context = Context(cancelled=cancelled, engine=engine, threads=1)
-    methods()[name]().find(data, policy, context.start("anonymize"))
+    method.find(data, policy, context.start("anonymize"))
     n_asked = asked
     assert n_asked > 20
     for moment in (2, n_asked // 3, n_asked // 2, n_asked - 1):
         asked, last = 0, moment
         with pytest.raises(CancelledError):
-            methods()[name]().find(data, policy, context.start("anonymize"))
+            method.find(data, policy, context.start("anonymize"))
         assert asked == moment
 
 

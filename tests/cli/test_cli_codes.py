@@ -15,10 +15,11 @@ def test_it_is_told_and_mended_when_asked(desk: Desk) -> None:
     desk.write({"d.csv": LONG, "h.csv": TREE})
     done = desk.run(*words(f"{RUN} --hierarchy h.csv --json"))
     assert done.status == 2
-    assert "'38' there is '038'. If the data lost something, read the data with --pad 3" in done.err
     assert (
-        "'v45' there is 'V45'. If the data lost something, read the data with --upper" in done.err
-    )
+        "2 items differ from codes of the hierarchy only in upper and lower case: 'v45' there is "
+        "'V45'; zeros in front: '38' there is '038'. If the data lost something, read the data "
+        "with --upper --pad 3"
+    ) in done.err
 
     done = desk.run(*words(f"{RUN} --hierarchy h.csv --pad 3 --upper --trim"))
     assert done.status == 0, done.err
@@ -41,7 +42,7 @@ def test_a_note_where_nothing_fails(desk: Desk) -> None:
     desk.write({"d.csv": LONG, "known.txt": TREE})
     done = desk.run(*words(f"{RUN} --known known.txt"))
     assert done.status == 0
-    assert "note: 1 item differs from a code of the known codes only in zeros in front" in done.err
+    assert "note: 2 items differ from codes of the known codes only in upper" in done.err
     assert b",38\n" in desk.read("o.csv"), "nothing is mended silently"
 
 

@@ -56,3 +56,16 @@ def test_honest_data_say_that_nothing_was_found(desk: Desk) -> None:
     done = desk.run(*words("anonymize d.dat -k 2 --km 2 -o o.dat --json --allow-identifiers"))
     assert done.json["identifiers"] == []
     assert done.json["notes"] == []
+
+
+@pytest.mark.parametrize("command", ["pgen d.csv -o out -k 2", "compare d.csv -o out -k 2 --km 1"])
+def test_other_commands_that_keep_items_look_too(desk: Desk, command: str) -> None:
+    lines = "".join(f"{code},{n}\n" for n in range(40) for code in ("flu", "gout"))
+    desk.write({"d.csv": f"code,patient\n{lines}"})
+    before = desk.files()
+    swapped = f"{command} --id code --item patient"
+    done = desk.run(*words(swapped))
+    assert done.status == 2
+    assert "are the two swapped?" in done.err
+    assert desk.files() == before
+    assert desk.run(*words(f"{swapped} --allow-identifiers")).status == 0

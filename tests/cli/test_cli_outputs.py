@@ -138,3 +138,32 @@ def test_a_dry_run_writes_nothing(desk: Desk) -> None:
     done = desk.run(*words("anonymize d.dat -k 2 --km 2"))
     assert done.status == 2
     assert "Missing option '-o' / '--output'" in done.err
+
+
+def test_an_ending_that_says_nothing_is_noted(desk: Desk) -> None:
+    done = desk.run(*words("anonymize d.dat -k 2 --km 1 -o o.foo"))
+    said = "o.foo: the ending .foo says no format; it is text like the input, separated by ' '"
+    assert done.status == 0
+    assert f"note: {said}\n" in done.err
+    assert said in desk.run(*words("anonymize d.dat -k 2 --km 1 -o o.foo --json")).json["notes"]
+    for name in ("o", "o.dat", "o.csv", "o.dat.gz"):
+        assert "ending" not in desk.run(*words(f"anonymize d.dat -k 2 --km 1 -o {name}")).err
+
+
+@pytest.mark.parametrize("name", ["b.csv", "b.tsv", "b.csv.gz", "b.xlsx"])
+def test_a_codebook_is_read_back(desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    from overcoat.release import codebook, publish
+
+    command = words(f"anonymize d.dat -k 2 --km 1 -o o.dat --codebook {name}")
+    assert desk.run(*command).status == 0
+    before = desk.files()
+    whole = codebook.codebook_bytes
+
+    def damaged(path: str, rows: list[tuple[str, ...]], **more: object) -> bytes:
+        return whole(path, rows[:-1], **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(publish, "codebook_bytes", damaged)
+    done = desk.run(*command)
+    assert done.status == 4
+    assert "the codebook does not read back as it was written" in done.err
+    assert desk.files() == before

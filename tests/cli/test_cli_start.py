@@ -65,6 +65,10 @@ def test_suppressed_items_stay_suppressed(desk: Desk) -> None:
     assert "1 item of these was suppressed by the mapping that was started from" in done.err
     assert "constraints that could not" not in done.err
     assert "none.dat" not in desk.files()
+    desk.write({"u.txt": "A: a b\nC: c\n"})
+    done = desk.run(*start(desk), "-s", "30", "-o", "none.dat", "--utility", "u.txt")
+    assert done.status == 3
+    assert "would do" not in done.err
 
 
 def test_items_that_are_gone_stay_in_their_group(month: Desk) -> None:
@@ -189,6 +193,18 @@ def test_a_label_that_is_an_item_by_now(desk: Desk) -> None:
     done = desk.run(*start(desk))
     assert done.status == 0, done.err
     assert desk.mapping("l.json")["items"] == {"a": "(a|b)", "b": "(a|b)", "x": "x", "y": "y"}
+
+
+def test_the_codebook_has_both_labels(month: Desk) -> None:
+    done = month.run(*start(month), "--codebook", "book.csv")
+    assert done.status == 0, done.err
+    head, *rows = (line.split(",") for line in month.lines("book.csv"))
+    assert head[-1] == "earlier_label"
+    before, after = month.mapping()["items"], month.mapping("l.json")["items"]
+    assert {row[0]: row[2] for row in rows} == {item: after[item] or "" for item in after}
+    assert {row[0]: row[-1] for row in rows} == {item: before.get(item) or "" for item in after}
+    done = month.run(*start(month), "--codebook", "book.xlsx")
+    assert done.status == 0, done.err
 
 
 def test_apply_proposes_it(month: Desk) -> None:

@@ -220,6 +220,8 @@ def test_attacks_are_counted() -> None:
 def test_bad_questions() -> None:
     with pytest.raises(oc.PolicyError, match="known must be a whole number"):
         assess(oc.Transactions.of([{"a"}]), known=0)
+    with pytest.raises(oc.PolicyError, match="1 linkable item does not occur in the data: zz"):
+        oc.risk([{"a"}], linkable=["a", "zz"])
     with pytest.raises(oc.PolicyError, match="none of the linkable items"):
         assess(oc.Transactions.of([{"a"}]), linkable=["b"])
     with pytest.raises(oc.PolicyError, match="knows all of them"):

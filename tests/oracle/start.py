@@ -21,7 +21,7 @@ def go_on_by_families(
     """Anonymize as COAT or PCTA do, from the groups of an earlier mapping.
 
     Of its groups, what occurs; an item that it does not know stands alone. When such an item is to
-    be merged for the first time, the partner is the one with which the weight of the union is
+    be merged for the first time, the partner is the group with an item with which its weight is
     least, of equals the one with which the loss is.
     """
     run = (_PctaRun if pcta else _CoatRun)(rows, blocks, k, s, weight)
@@ -42,8 +42,8 @@ class _Placing(Run):
 
     def unite(self, g: Group, r: Group, p: Itemset) -> None:
         if len(g) == 1 and g <= self.new:
-            nearest = min(self.weight(g | other) for other in self.partners(g))
-            near = [other for other in self.partners(g) if self.weight(g | other) == nearest]
+            far = {r: min(self.weight(g | {item}) for item in r) for r in self.partners(g)}
+            near = [other for other in self.partners(g) if far[other] == min(far.values())]
             r = min(near, key=lambda other: self.loss_of(g | other))
         super().unite(g, r, p)
 

@@ -278,3 +278,38 @@ def test_levels_in_a_policy(tmp_path: Path) -> None:
         settings = {"k": 2, "km": 1, "hierarchy": str(tree), "utility_level": 1, **more}
         with pytest.raises(PolicyError, match=words):
             state_policy(settings).bind(oc.read([{"a"}]))
+
+
+def test_a_table_in_a_workbook(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    made = Workbook()
+    sheet = made.active
+    assert sheet is not None
+    for row in (["code", "disorder"], [38, "blood: all"], ["250.00", "sugar, high"], [42, None]):
+        sheet.append(row)
+    sheet.append([])
+    sheet.append(["250.01", "sugar, high"])
+    sheet.delete_rows(4)
+    sheet["A2"].number_format = "000"
+    path = tmp_path / "sets.xlsx"
+    made.save(path)
+    data = oc.read([{"038", "250.00"}, {"250.01"}])
+    bound = oc.Policy(1, oc.AllItemsets(1), utility=oc.Utility.read(path)).bind(data)
+    items = data.vocabulary.labels
+    assert {one.name: [items[code] for code in one.codes] for one in bound.utility.named} == {
+        "blood: all": ["038"],
+        "sugar, high": ["250.00", "250.01"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(None, "no such file"), (b"no workbook", "sets.xlsx"), (b"", "sets.xlsx")],
+)
+def test_no_workbook(tmp_path: Path, content: bytes | None, says: str) -> None:
+    path = tmp_path / "sets.xlsx"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(oc.PolicyError, match=says):
+        oc.Policy(1, oc.AllItemsets(1), utility=oc.Utility.read(path)).bind(oc.read([{"a"}]))

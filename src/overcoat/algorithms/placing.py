@@ -1,32 +1,29 @@
-"""Placing an item that an earlier mapping does not know: with the group it is nearest to.
+"""Placing an item that an earlier mapping does not know: with its nearest relative.
 
 COAT would merge it where UL is least, which is nearly always with one of the smallest groups,
-however far away. Who compares one release with the next wants a new code where its kin are.
+however far away. Who compares one release with the next wants a new code where its kin are. The
+weight of the whole union does not tell: large groups reach across the hierarchy, so all of them
+would be equally far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.kernels.reference import Grouping, loses_less
+from overcoat.kernels.reference import Grouping, Tell, loses_less
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 
 __all__ = ["nearest"]
 
-Weigh = Callable[[int, NDArray[np.int32]], NDArray[np.int64]]
 
+def nearest(grouping: Grouping, item: int, cheapest: int, policy: BoundPolicy, tell: Tell) -> int:
+    """Return the group of an item's block that holds its nearest relative.
 
-def nearest(
-    grouping: Grouping, item: int, cheapest: int, policy: BoundPolicy, weigh: Weigh | None
-) -> int:
-    """Return the group of an item's block such that the weight of the union is least.
-
-    Of equals it is the one where the loss is least, of these the first in item order. So without a
-    hierarchy or other weights it is the cheapest.
+    That is the item with which its weight is least. If several groups hold such a one, it is the
+    group with which the loss is least, of these the first in item order. So without a hierarchy or
+    other weights it is the cheapest.
 
     Parameters
     ----------
@@ -34,17 +31,20 @@ def nearest(
     item : stands alone; its block holds another group
     cheapest : the group it is cheapest to merge it with
     policy : IN
-    weigh : the weights of the unions of one group with others, where no tree has them
+    tell : called now and then; it may raise
     """
     groups = grouping.groups()
     block_of = policy.utility.block_of
     candidates = groups[(block_of[groups] == block_of[item]) & (groups != item)]
-    if weigh is None:
-        tree = policy.weights.tree
-        assert tree is not None
-        weights = _common_weights(tree, item, grouping.group_of())[candidates]
+    tree = policy.weights.tree
+    if tree is not None:
+        weights = _least_weights(tree, item, grouping.group_of())[candidates]
     else:
-        weights = weigh(item, candidates)
+        weights = np.empty(len(candidates), np.int64)
+        for number, group in enumerate(candidates.tolist()):
+            tell()  # weights may be a function of the user, which takes its time
+            pairs = (np.array([item, other], np.int32) for other in grouping.members(group))
+            weights[number] = min(map(policy.weights.weight, pairs))
     near = candidates[weights == weights.min()]
     if len(near) == len(candidates):
         return cheapest  # all are as near as each other
@@ -59,8 +59,8 @@ def nearest(
     return best
 
 
-def _common_weights(tree: Tree, item: int, group_of: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return, for each group, the weight of the lowest node above it and an item; (M,)."""
+def _least_weights(tree: Tree, item: int, group_of: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return, for each group, the weight of an item with its nearest relative there; (M,)."""
     place = np.full(len(tree.parent), -1, np.int64)  # of each node above the item, from below
     path: list[int] = []
     node = item
@@ -71,8 +71,8 @@ def _common_weights(tree: Tree, item: int, group_of: NDArray[np.int32]) -> NDArr
     nodes = np.arange(len(group_of))
     while len(below := np.flatnonzero(place[nodes] < 0)):
         nodes[below] = tree.parent[nodes[below]]
-    heights = np.zeros(len(group_of), np.int64)
+    heights = np.full(len(group_of), len(path) - 1)
     kept = group_of >= 0
-    np.maximum.at(heights, group_of[kept], place[nodes][kept])
+    np.minimum.at(heights, group_of[kept], place[nodes][kept])
     weights: NDArray[np.int64] = np.asarray(tree.weight, np.int64)[path][heights]
     return weights

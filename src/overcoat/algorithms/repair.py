@@ -6,8 +6,8 @@ merge next is the method's own choice.
 
 A run may go on from the mapping of an earlier release. Its groups are there from the beginning, and
 a run takes no group apart, so each stays within one; what was suppressed stays suppressed. An item
-that the mapping does not know stands alone; if a constraint asks for it, it is placed where it is
-nearest (`placing.py`).
+that the mapping does not know stands alone; if a constraint asks for it, it is placed with its
+nearest relative (`placing.py`).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class _Run:
         weigh = None if self.policy.weights.tree else self._ask_weights
         group, partner = self.grouping.cheapest_merge(candidates, weigh)
         if group in self._unplaced:
-            partner = nearest(self.grouping, group, partner, self.policy, weigh)
+            partner = nearest(self.grouping, group, partner, self.policy, self.tell)
         self._unplaced -= {group, partner}
         union = self.grouping.merge(group, partner)
         support = self.grouping.group_support(union)

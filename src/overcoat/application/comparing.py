@@ -13,10 +13,12 @@ from overcoat.advice.price import Prices, price_of
 from overcoat.algorithms import methods
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
+from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
+from overcoat.feasibility.lint import linted
 from overcoat.policy.pgen import write_pgen
 
 if TYPE_CHECKING:
@@ -44,7 +46,9 @@ def compare(
     questions: Questions,
     folder: Path,
     *,
+    allow_identifiers: bool = False,
     price: int | None = None,
+    bounds: bool = False,
     context: Context,
     report: Callable[[Comparison, Sequence[Path], Abstract[str, Prices]], None] | None = None,
 ) -> Compared:
@@ -58,6 +62,7 @@ def compare(
         policies, unless a policy file names one
     price : also say what each part of each policy costs, under its first method: of so many utility
         sets at most
+    bounds : also say how far from the least possible each is at most
     report : called with the comparison, the files and the prices when all is ready: should it fail,
         nothing is written
     """
@@ -68,6 +73,9 @@ def compare(
     policies = {name: statement.policy for name, statement in statements.items()}
     with context.stage("read") as stage:
         transactions = data.read(stage)
+        # The page names no item, but the runs that are kept have mappings, with all of them.
+        file = shown(data.source)
+        refuse_identifiers(transactions, allow=allow_identifiers, file=file, stage=stage)
     settings = _settings(statements, sweeps, algorithms, transactions)
     known = {item for policy in policies.values() for item in policy.known}
     own = dict(zip(["own"], questions.read(transactions, data.set_sep, known), strict=False))
@@ -86,6 +94,7 @@ def compare(
             among=questions.among,  # type: ignore[arg-type]
             by=questions.by,
             workloads=own,
+            bounds=bounds,
             folder=folder / "runs",
             context=context,
         )
@@ -103,7 +112,13 @@ def compare(
         prices=prices,
         report=lambda files: None if report is None else report(found, files, prices),
     )
-    notes = [note for run in found.runs for note in run.policy.notes]
+    # One policy of each statement is enough: those of a sweep differ in a number.
+    own_runs = len(found.runs) // len(statements)
+    notes = [
+        note
+        for number, run in enumerate(found.runs)
+        for note in (run.policy if number % own_runs else linted(transactions, run.policy)).notes
+    ]
     notes += [note for workload in own.values() for note in workload.notes]
     return Compared(found, tuple(written), tuple(dict.fromkeys(notes)), prices)
 
@@ -150,10 +165,14 @@ def _settings(
     return settings
 
 
-def pgen(data: Input, k: int, output: str, *, context: Context) -> tuple[Transactions, int]:
+def pgen(
+    data: Input, k: int, output: str, *, allow_identifiers: bool = False, context: Context
+) -> tuple[Transactions, int]:
     """Write the itemsets that protect every part of every transaction; return how many."""
     check_outputs([data.source], [output])
     with context.stage("read") as stage:
         transactions = data.read(stage)
     with context.stage("policy") as stage:
+        file = shown(data.source)
+        refuse_identifiers(transactions, allow=allow_identifiers, file=file, stage=stage)
         return transactions, write_pgen(transactions, k, output, stage=stage)

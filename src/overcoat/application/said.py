@@ -40,11 +40,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Statement:
-    """What a user states: a policy, and the method if one was named."""
+    """What a user states: a policy, the method if one was named, and what it is to minimise."""
 
     policy: Policy
     method: str | None = None
     settings: Abstract[str, Any] = field(default_factory=dict)
+    minimise: str | None = None
 
     @classmethod
     def of(
@@ -73,11 +74,11 @@ class Statement:
                 stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
-        method = stated.pop("algorithm", None)
+        method, minimise = stated.pop("algorithm", None), stated.pop("minimise", None)
         stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy.with_problems(problems), method, said)
+        return cls(policy.with_problems(problems), method, said, minimise)
 
     def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy.
@@ -85,7 +86,7 @@ class Statement:
         `start` is the mapping of an earlier release that the method is to go on from.
         """
         try:
-            method = take_method(self.method)
+            method = take_method(self.method, minimise=self.minimise)
             return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)
@@ -101,6 +102,7 @@ class Papers:
     certificate, public_certificate : where the two editions of the certificate go
     describe : a list of what items are called, which anyone may see
     salt : a secret by which the public certificate names the input
+    price : whether the report says what each part of the policy costs, which takes a run for each
     """
 
     report: str | None = None
@@ -109,6 +111,7 @@ class Papers:
     public_certificate: str | None = None
     describe: str | None = None
     salt: str | None = None
+    price: bool = False
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -150,6 +153,8 @@ class Papers:
             problems.append(
                 Problem("--salt is for the digest of the input in a public certificate")
             )
+        if self.price and self.report is None:
+            problems.append(Problem("--price is for the report: name its file with --report"))
         if problems:
             raise DataError(problems)
 

@@ -12,6 +12,7 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
+    allow_option,
     data_options,
     json_option,
     names_option,
@@ -57,10 +58,11 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 def anonymize(**options: Any) -> None:
     """Find a mapping that meets the policy, verify it, and write the released data.
 
-    DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .parquet) with
-    --id and --item or with --items; .gz is read, - is standard input. A folder, or a pattern in
-    quotes, is one table. Separators and encodings are found. A database is named sqlite:///FILE,
-    duckdb:///FILE or postgresql://…, with --query or a table after a #.
+    DATA holds one transaction a line (.dat, .txt, .csv), or is a table (.csv, .tsv, .xlsx,
+    .parquet) with --id and --item or with --items; .gz is read, - is standard input. A folder, or a
+    pattern in quotes, is one table. Separators and encodings are found. A database is named
+    sqlite:///FILE, duckdb:///FILE or postgresql://…, with --query or a table after a #. An OMOP
+    model (a database or a folder) is read with --omop, FHIR resources from .ndjson.
 
     \b
     Examples:
@@ -123,7 +125,8 @@ def _make_release(
     **settings: Any,
 ) -> None:
     from overcoat import application
-    from overcoat.data.io.databases.address import shown
+    from overcoat.data.io.databases.address import is_address, shown
+    from overcoat.data.io.names import ending_note, output_layout
     from overcoat.reports.json import result_to_json
     from overcoat.reports.text import summarize
 
@@ -141,6 +144,14 @@ def _make_release(
         papers=papers,
     )
     told = None if output is None else shown(output)
+
+    def notes_on(result: Result) -> list[str]:
+        notes = list(problem_lines(result.notes))
+        if output is not None and not is_address(output):
+            layout = output_layout(output, result.data.layout, to)
+            notes += filter(None, [ending_note(output, layout)])
+        return notes
+
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
@@ -158,6 +169,7 @@ def _make_release(
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
                     "dry_run": dry_run,
+                    "notes": notes_on(result),
                 }
                 print_json(result_to_json(result, **more))
 
@@ -171,7 +183,7 @@ def _make_release(
             context=context,
             report=tell,
         )
-    for note in problem_lines(result.notes):
+    for note in notes_on(result):
         say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
         say_unless_quiet(
@@ -237,9 +249,12 @@ def explain(
     help="Where to write the itemsets: a constraint file, or .json; - for standard output.",
 )
 @data_options
+@allow_option
 @json_option
 @talk_options
-def pgen(data: Input, k: int, output: str, as_json: bool, quiet: bool) -> None:
+def pgen(
+    data: Input, k: int, output: str, allow_identifiers: bool, as_json: bool, quiet: bool
+) -> None:
     """Write the itemsets that protect every part of every transaction.
 
     These are the maximal itemsets that fewer than K transactions hold (the paper's Pgen). The file
@@ -254,7 +269,9 @@ def pgen(data: Input, k: int, output: str, as_json: bool, quiet: bool) -> None:
     check_standard_output(output, as_json=as_json)
     began = time.perf_counter()
     with run_context(quiet=quiet) as context:
-        transactions, n_itemsets = application.pgen(data, k, output, context=context)
+        transactions, n_itemsets = application.pgen(
+            data, k, output, allow_identifiers=allow_identifiers, context=context
+        )
     if as_json:
         print_json(
             {

@@ -11,6 +11,7 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.options import (
     FILE,
+    allow_option,
     data_options,
     json_option,
     policy_options,
@@ -65,7 +66,13 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     help="Also say what each part of the policy costs: the loss without it. Of utility sets the N "
     "with most people are tried, 20 if N is left out.",
 )
+@click.option(
+    "--bounds",
+    is_flag=True,
+    help="Also say how many times the least possible flat NCP each run has at most.",
+)
 @policy_options
+@allow_option
 @json_option
 @talk_options
 def compare(
@@ -74,7 +81,9 @@ def compare(
     sweep: tuple[str, ...],
     questions: Questions,
     output: str,
+    allow_identifiers: bool,
     price: int | None,
+    bounds: bool,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -116,7 +125,9 @@ def compare(
         try:
             found = application.compare(
                 *(data, statements, sweeps, chosen, questions, folder),
+                allow_identifiers=allow_identifiers,
                 price=price,
+                bounds=bounds,
                 context=context,
                 report=report,
             )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FILE",
+    "allow_option",
     "cost_options",
     "data_options",
     "json_option",
@@ -236,6 +237,11 @@ policy_options = _together(
         _COSTS["--distances"],
         _COSTS["--penalties"],
         click.option("--algorithm", metavar="NAME", help="The method. Default: coat."),
+        click.option(
+            "--minimise",
+            metavar="LOSS",
+            help="What the method is to minimise; exact: ul (default), ncp or flat.",
+        ),
         _COSTS["--known"],
         _COSTS["--ignore-unknown"],
         _COSTS["--policy"],
@@ -243,6 +249,12 @@ policy_options = _together(
 )
 
 cost_options = _together(list(_COSTS.values()))
+
+allow_option = click.option(
+    "--allow-identifiers",
+    is_flag=True,
+    help="Go on although items look like identifiers of people.",
+)
 
 output_options = _together(
     [
@@ -273,11 +285,7 @@ output_options = _together(
             help="Keep the rows in the order of the input. This can link rows to people.",
         ),
         click.option("--dry-run", is_flag=True, help="Do everything but write; -o is not needed."),
-        click.option(
-            "--allow-identifiers",
-            is_flag=True,
-            help="Publish items although they look like identifiers of people.",
-        ),
+        allow_option,
         click.option(
             "--replace",
             is_flag=True,

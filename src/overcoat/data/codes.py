@@ -16,7 +16,7 @@ from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.words import count_of
 
-__all__ = ["Shape", "in_shape", "lost_codes"]
+__all__ = ["Shape", "alike_codes", "in_shape", "lost_codes"]
 
 _NUMBER = re.compile(r"([0-9]+)(?:\.([0-9]*))?")
 _PADDED = re.compile(r"([0-9]+)((?:\..*)?)")
@@ -162,6 +162,7 @@ def _shorter(one: str, other: str) -> bool:
     return _digits(one) < _digits(other)
 
 
+_READ = "read the data with "
 _AS_TEXT = "take the codes over as text from where they come (a program took them for numbers)"
 _WAYS = (
     _Way(
@@ -231,7 +232,31 @@ def lost_codes(items: Collection[str], sources: Mapping[str, Collection[str]]) -
     1 item differs from a code of the tree only in zeros in front: '38' there is '038'. If the \
 data lost something, read the data with --pad 3
     """
-    have = set(items)
+    have, told = set(items), set[tuple[str, str]]()
+    for title, codes in sources.items():
+        there = set(codes)
+        left = [item for item in items if item not in there]
+        missing = sorted(there - have)
+        found: list[tuple[_Way, list[tuple[str, str]]]] = []
+        for way in _WAYS if left and missing else ():
+            pairs = _pairs(left, missing, way)
+            if fresh := [pair for pair in pairs if pair not in told]:
+                found.append((way, fresh))
+            matched = {item for item, _ in pairs}  # by the simplest way that explains it
+            left = [item for item in left if item not in matched]
+            told.update(pairs)
+        if found:
+            yield _told(found, title)
+
+
+def alike_codes(items: Collection[str]) -> Iterator[str]:
+    """Yield a sentence for each way in which items differ from each other and may be the same.
+
+    >>> for sentence in alike_codes(["250.00", "25000", "401.9"]):
+    ...     print(sentence)
+    1 pair of items differs only in the decimal point: '25000' and '250.00'. If they are the \
+same, write both files alike
+    """
     for way in _WAYS:
         pairs = _pairs(items, None, way)
         if pairs:
@@ -239,16 +264,6 @@ data lost something, read the data with --pad 3
                 f"{count_of(len(pairs), 'pair')} of items {_verb(pairs)} only in {way.name}: "
                 f"{_shown(pairs, ' and ')}. If they are the same, {_cure(pairs, way)}"
             )
-    for title, codes in sources.items():
-        there = set(codes)
-        left = [item for item in items if item not in there]
-        missing = sorted(there - have)
-        for way in _WAYS if left and missing else ():
-            pairs = _pairs(left, missing, way)
-            if pairs:
-                yield _told(pairs, way, title)
-            matched = {item for item, _ in pairs}  # by the simplest way that explains it
-            left = [item for item in left if item not in matched]
 
 
 def _pairs(
@@ -270,6 +285,12 @@ def _pairs(
     pairs = [(one, two) for one, two in met if way.differ(one, two)]
     if codes is None:
         pairs = [(one, two) if way.lost(one, two) else (two, one) for one, two in pairs]
+    if pairs and way.key is _without_point:
+        # 845 beside 8.45 is a code of its own where most have three digits before the point.
+        dotted = {*items, *others}
+        pairs = [
+            pair for pair in pairs if not any(_is_whole(x, dotted) for x in pair if "." not in x)
+        ]
     if pairs and way.lost is _shorter:
         # Only where nearly all numbers have as many digits is a shorter one likely to lack some.
         of_items, of_others = _usual_digits(items), _usual_digits(others)
@@ -281,6 +302,17 @@ def _pairs(
     return pairs
 
 
+def _is_whole(label: str, others: Collection[str]) -> bool:
+    """Say whether a code without a point is no longer than what others have before theirs.
+
+    >>> dotted = ["250.00", "401.9", "8.45", "414.01"]
+    >>> _is_whole("845", dotted), _is_whole("25000", dotted)
+    (True, False)
+    """
+    before = Counter(_digits(other) for other in others if _DOTTED.fullmatch(other))
+    return bool(before) and len(label) <= before.most_common(1)[0][0]
+
+
 def _usual_digits(labels: Collection[str]) -> int | None:
     """Return how many digits nine of ten numbers have before their point, if so many do."""
     digits = Counter(_digits(label) for label in labels if _PADDED.fullmatch(label))
@@ -288,15 +320,22 @@ def _usual_digits(labels: Collection[str]) -> int | None:
     return usual if digits and number >= 0.9 * digits.total() else None
 
 
-def _told(pairs: list[tuple[str, str]], way: _Way, title: str) -> str:
-    one = len(pairs) == 1
-    if sum(way.lost(*pair) for pair in pairs) * 2 >= len(pairs):
-        cure = f"If the data lost something, {_cure(pairs, way)}"
-    else:
-        cure = f"If {title} lost something, mend it"
+def _told(found: list[tuple[_Way, list[tuple[str, str]]]], title: str) -> str:
+    """Return one sentence for all items that differ from the codes of a source."""
+    every = [pair for _, pairs in found for pair in pairs]
+    lost = sum(way.lost(*pair) for way, pairs in found for pair in pairs)
+    cures = dict.fromkeys(_cure(pairs, way) for way, pairs in found)
+    cure = f"If {title} lost something, mend it"
+    if lost * 2 >= len(every):
+        options = [one.removeprefix(_READ) for one in cures if one.startswith(_READ)]
+        by_hand = [one for one in cures if not one.startswith(_READ)]
+        steps = [_READ + " ".join(options)] * bool(options) + by_hand
+        cure = f"If the data lost something, {', and '.join(steps)}"
+    ways = "; ".join(f"{way.name}: {_shown(pairs, ' there is ')}" for way, pairs in found)
+    codes = "a code" if len(every) == 1 else "codes"
     return (
-        f"{count_of(len(pairs), 'item')} {_verb(pairs)} from {'a code' if one else 'codes'} of "
-        f"{title} only in {way.name}: {_shown(pairs, ' there is ')}. {cure}"
+        f"{count_of(len(every), 'item')} {_verb(every)} from {codes} of {title} only in {ways}. "
+        f"{cure}"
     )
 
 

@@ -18,7 +18,7 @@ from overcoat.exposure.crowds import MOST_SETS, Crowd, crowd, weigh
 from overcoat.exposure.rows import KnownRows
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
-from overcoat.words import people
+from overcoat.words import count_of, listed, people
 
 __all__ = ["Attack", "Risk", "assess", "attack", "revealing_items"]
 
@@ -249,4 +249,10 @@ def _mask(data: Transactions, linkable: Iterable[str] | None) -> NDArray[np.bool
     mask[[data.vocabulary.code(item) for item in names if item in data.vocabulary]] = True
     if not mask.any() and data.n_items:
         raise PolicyError("none of the linkable items occurs in the data")
+    absent = sorted(str(item) for item in names if item not in data.vocabulary)
+    if absent:  # a typo would make the risk look smaller than it is
+        raise PolicyError(
+            f"{count_of(len(absent), 'linkable item')} {'does' if len(absent) == 1 else 'do'} not "
+            f"occur in the data: {listed(absent)}"
+        )
     return mask

@@ -32,7 +32,10 @@ def explained(
     clashes = clashes_of(data, bound, stage=stage)
     if clashes is not None:
         lines = explain_clashes(clashes, bound.k)
-        lines += what_helps(data, bound, clashes, error, stage=stage)
+        start = None if error.result.method is None else error.result.method.start
+        # What an earlier release suppressed stays so: then these figures would promise too much.
+        if start is None or not any(item in data.vocabulary for item in start.suppressed):
+            lines += what_helps(data, bound, clashes, error, stage=stage)
         error.args = ("\n".join([str(error), *lines]),)
     return error
 

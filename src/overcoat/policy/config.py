@@ -41,6 +41,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "distances": ((str,), "a file name"),
     "penalties": ((str, dict), "a file name or a table of numbers"),
     "algorithm": ((str,), "a name"),
+    "minimise": ((str,), "what the algorithm is to minimise"),
     "known": ((str,), "a file name"),
     "ignore_unknown": ((bool,), "true or false"),
 }

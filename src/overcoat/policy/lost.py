@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from overcoat.data.codes import lost_codes
+from overcoat.data.codes import alike_codes, lost_codes
 from overcoat.errors import InputError
 from overcoat.policy.binding import Domain, Lint
 from overcoat.policy.hierarchy import Hierarchy
@@ -36,7 +36,11 @@ def lint_codes(policy: Policy, domain: Domain, lint: Lint) -> None:
         item for family in policy.privacy for item in _named_by(family, domain)
     ]
     sources["the known codes"] = policy.known
-    for sentence in lost_codes(domain.vocabulary.labels, sources):
+    items = domain.vocabulary.labels
+    if not lint.errors:  # what is odd within the data explains no error
+        for sentence in alike_codes(items):
+            lint.note(sentence)
+    for sentence in lost_codes(items, sources):
         say(sentence)
 
 

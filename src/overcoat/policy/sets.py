@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from overcoat.data.io.delimited import Dialect
+from overcoat.data.io.names import WORKBOOK, plain_suffix
 from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, PolicyError, Problem
@@ -105,6 +107,8 @@ class Sets:
             if isinstance(content, dict) and all(isinstance(x, str) for _, x, _ in written):
                 return cls.of(content, file=file)  # item -> name
             return cls._entered(written, file)
+        if plain_suffix(file) == WORKBOOK:
+            return cls(lines=_sheet_lines(path, file), file=file, sep="\t")
         lines = read_lines(path, error=PolicyError)
         if not lines:
             raise PolicyError("the file names no set", file, 1)
@@ -182,6 +186,29 @@ class Sets:
                 first = error.problems[0]
                 lint.errors.append(Problem(first.message, self.file, number, first.many))
         return [_check(entry, domain, lint, about_colons=hint) for entry, hint in written]
+
+
+def _sheet_lines(path: str | Path, file: str) -> tuple[tuple[int, str], ...]:
+    """Return the rows of a sheet as lines with tabs between the cells."""
+    from overcoat.data.io.workbook import sheet_rows
+
+    try:
+        rows = sheet_rows(Path(path), file)
+    except OSError as error:
+        reason = "no such file" if isinstance(error, FileNotFoundError) else error.strerror
+        raise PolicyError(str(reason), file) from None
+    except DataError as error:
+        raise PolicyError(error.problems) from None
+    if not rows:
+        raise PolicyError("the file names no set", file, 1)
+    quote = Dialect("\t", trim=True).quote
+    width = max(len(cells) for _, cells in rows)
+    if width > 3:  # a set a row: what is not there is not written
+        width = 0
+    return tuple(
+        (number, "\t".join(map(quote, [*cells, *[""] * (width - len(cells))])))
+        for number, cells in rows
+    )
 
 
 def _inverted(names: Mapping[Any, str]) -> dict[str, list[Any]]:

@@ -142,5 +142,6 @@ def method_of(policy: Any, method: Any) -> Method:
     if method is None and isinstance(policy, Result):
         return take_method(policy.method)
     if method is None and isinstance(policy, (str, os.PathLike)):
-        method = read_settings(Path(policy)).get("algorithm")
+        settings = read_settings(Path(policy))
+        return take_method(settings.get("algorithm"), minimise=settings.get("minimise"))
     return take_method(method)

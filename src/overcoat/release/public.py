@@ -11,6 +11,7 @@ from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.errors import InfeasibleError, PolicyError
+from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
@@ -96,6 +97,8 @@ def anonymize(
     """
     context = Context.of(context)
     data = take_data(data, options, context)
+    if isinstance(k, str) and k.strip().isdecimal():
+        raise PolicyError(f"k must be a whole number, not a string: write k={k.strip()}")
     if policy is None and isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
         policy, k = k, None
     parts: dict[str, Any] = {
@@ -121,7 +124,7 @@ def anonymize(
                 how = how.starting_from(earlier)
         except PolicyError as error:  # to be told with whatever else is wrong
             chosen, how = chosen.with_problems(error.problems), take_method(None)
-        bound = chosen.bind(data, known=earlier or (), stage=stage)
+        bound = linted(data, chosen.bind(data, known=earlier or (), stage=stage), stage=stage)
     try:
         return find_release(
             *(data, bound, how),

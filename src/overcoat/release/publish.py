@@ -14,7 +14,13 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, VerificationError
 from overcoat.log import event
 from overcoat.mapping import Mapping
-from overcoat.release.codebook import check_codebook, codebook_bytes, codebook_rows
+from overcoat.release.codebook import (
+    check_codebook,
+    codebook_bytes,
+    codebook_cells,
+    codebook_rows,
+    read_codebook,
+)
 from overcoat.release.sinks import sink_for
 
 if TYPE_CHECKING:
@@ -77,6 +83,8 @@ def publish(
             marked = result.data.layout is not None and result.data.layout.bom
             staged.write_bytes(codebook_bytes(codebook, rows, bom=marked, like=layout.sep))
             _check_target(result, str(codebook), staged)
+            if read_codebook(staged, str(codebook), like=layout.sep) != codebook_cells(rows):
+                raise VerificationError("the codebook does not read back as it was written")
         for path, made in beside.items():
             stage()
             staged, paper = staging.stage(path), made()

@@ -13,6 +13,7 @@ import numpy as np
 from overcoat import html
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.proof import Proof
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem
@@ -22,7 +23,8 @@ from overcoat.measures.counts import NamedCount
 from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
-from overcoat.release.codebook import COLUMNS, codebook_rows
+from overcoat.policy.privacy import BoundAllItemsets, BoundPgen
+from overcoat.release.codebook import codebook_columns, codebook_rows
 from overcoat.release.publish import Beside, publish
 from overcoat.release.sinks import Sink
 from overcoat.release.starting import Moved, moved
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Result", "TraceStep"]
+
+_NOTHING = (
+    "the data satisfy this policy as they are, so nothing was changed: does it protect what you "
+    "mean?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +106,18 @@ class Result:
     def notes(self) -> tuple[Problem, ...]:
         """What the owner should know: of how the data were read, and of the policy."""
         insisted = [f"published because you insist: {why}" for why in self.identifiers]
-        return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+        own = (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+        changed = self.mapping.merged or self.mapping.suppressed or self.method is None
+        whole = any(
+            isinstance(one, BoundPgen) or (isinstance(one, BoundAllItemsets) and one.whole_domain)
+            for one in self.policy.families
+        )
+        return own if changed or whole or self.policy.k == 1 else (*own, Problem(_NOTHING))
+
+    @property
+    def proof(self) -> Proof | None:
+        """What is proven of the loss, where the method proves something."""
+        return None if self._outcome is None else self._outcome.proof
 
     @cached_property
     def moved(self) -> Moved | None:
@@ -185,12 +203,14 @@ class Result:
 
         Its columns: the item, its description where the source has one, its label and the size of
         its group (null where it is suppressed), the named utility set it belongs to, and whether
-        the count of that set is exact (yes or no).
+        the count of that set is exact (yes or no); where it goes on from an earlier release, the
+        label there.
         """
         import polars as pl
 
-        types = dict.fromkeys(COLUMNS, pl.String) | {"group_size": pl.Int64}
-        return pl.DataFrame(codebook_rows(self), schema=types, orient="row")
+        rows = codebook_rows(self)
+        types = dict.fromkeys(codebook_columns(rows), pl.String) | {"group_size": pl.Int64}
+        return pl.DataFrame(rows, schema=types, orient="row")
 
     def _repr_html_(self) -> str:
         state = "partial, not publishable" if self.partial else "verified"

@@ -38,6 +38,8 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
         ("told", str(result.exactness)),
         ("loss", _loss(result)),
     ]
+    if result.proof is not None:
+        lines.append(("optimum", str(result.proof)))
     lines += exact_counts(result.counts)
     lines += [("identifiers", f"published as asked: {why}") for why in result.identifiers]
     if verdict.ok:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
+from fractions import Fraction
 from itertools import islice
 from typing import Any
 
 from overcoat._version import __version__
+from overcoat.algorithms.proof import Proof
 from overcoat.data.memory import peak_memory_mb
 from overcoat.errors import (
     InfeasibleError,
@@ -26,10 +28,12 @@ from overcoat.release.result import Result
 from overcoat.verification import Verdict
 
 __all__ = [
+    "bounds_to_json",
     "error_to_json",
     "evaluation_to_json",
     "failed_to_json",
     "failure_to_json",
+    "proof_to_json",
     "result_to_json",
     "verdict_to_json",
 ]
@@ -61,6 +65,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "suppressed": list(told.suppressed),
         "exactness": result.exactness.to_json(),
         "log2_ul": _finite(result.loss.log2_ul),
+        "optimum": None if result.proof is None else proof_to_json(result.proof),
         "named_sets": _named_sets(result.counts),
         "moved": None if result.moved is None else result.moved.to_json(),
         "verified": result.verdict.ok,
@@ -72,6 +77,18 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "seconds": {stage: round(taken, 6) for stage, taken in result.seconds.items()},
         "peak_memory_mb": _finite(round(peak_memory_mb(), 1)),
         **more,
+    }
+
+
+def proof_to_json(proof: Proof) -> dict[str, Any]:
+    """Return what is proven; as logarithms, because UL leaves the range of doubles."""
+    return {
+        "minimised": proof.objective,
+        "proven": proof.proven,
+        "at_most_times_the_least": _finite(proof.ratio),
+        "log2_loss": _log2(proof.found),
+        "log2_bound": _log2(proof.bound),
+        "nodes": proof.nodes,
     }
 
 
@@ -170,6 +187,7 @@ def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
         "log2_ul": _finite(evaluation.loss.log2_ul),
         "ncp": evaluation.ncp,
         "flat_ncp": evaluation.flat_ncp,
+        "bounds": None if evaluation.bounds is None else bounds_to_json(evaluation),
         "expected_error": None if evaluation.expected is None else asdict(evaluation.expected),
         "own": evaluation.own,
         "named_sets": _named_sets(evaluation.counts),
@@ -196,6 +214,34 @@ def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
     }
 
 
+def bounds_to_json(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return what any mapping without suppression loses at least, and how far above it this is."""
+    if (least := evaluation.bounds) is None:
+        return None
+    ul = None
+    if least.log2_ul is not None and math.isfinite(evaluation.loss.log2_ul):
+        ul = evaluation.loss.log2_ul - least.log2_ul
+    return {
+        "without_suppression": True,
+        "possible": least.possible,
+        "n_conflicts": least.n_conflicts,
+        "n_rare": least.n_rare,
+        "most_untouched": least.most_untouched,
+        "flat_ncp": None if least.flat_ncp is None else float(least.flat_ncp),
+        "ncp": None if least.ncp is None else float(least.ncp),
+        "log2_ul": least.log2_ul,
+        "times_flat_ncp": _finite_or_none(least.times_flat_ncp(evaluation.flat_ncp)),
+        "times_ncp": _finite_or_none(least.times_ncp(evaluation.ncp)),
+        "log2_times_ul": ul,
+        "by": least.by,
+        "whole": least.whole,
+    }
+
+
+def _finite_or_none(value: float | None) -> float | None:
+    return None if value is None else _finite(value)
+
+
 def _named_sets(counts: Iterable[NamedCount]) -> list[dict[str, Any]]:
     return [
         {
@@ -211,6 +257,10 @@ def _named_sets(counts: Iterable[NamedCount]) -> list[dict[str, Any]]:
 
 def _survival(survival: Survival) -> dict[str, Any]:
     return {**asdict(survival), "recall": survival.recall, "precision": survival.precision}
+
+
+def _log2(value: Fraction) -> float | None:
+    return math.log2(value.numerator) - math.log2(value.denominator) if value else None
 
 
 def _finite(value: float) -> float | None:

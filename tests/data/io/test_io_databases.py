@@ -148,8 +148,14 @@ def test_a_query_and_a_table(store: Store) -> None:
 
 @every
 def test_the_query_fails(store: Store) -> None:
-    assert "nowhere" in error_of(store, "SELECT * FROM nowhere")
     assert "failed" in error_of(store, "SELEC patient")
+    store.fill("diag", ["patient", "code"], ROWS)
+    for missing, near in (("nowhere", ""), ("diags", " (did you mean 'diag'?)")):
+        sentence = f": there is no table {missing!r}{near}; the tables are diag"
+        assert error_of(store, f"SELECT * FROM {missing}").endswith(sentence)
+        message = error_of(f"{store.url}#{missing}", id="patient", item="code")
+        assert message.endswith(sentence)
+    assert "pat" in error_of(store, "SELECT pat FROM diag")
 
 
 @every
@@ -481,7 +487,7 @@ def test_what_is_wrong_with_a_connection(tmp_path: Path) -> None:
     connection = sqlite3.connect(":memory:")
     assert "say what to read" in error_of(connection)
     message = error_of(connection, query="SELECT 1 FROM nowhere", id="a", item="b")
-    assert message.startswith("the SQLite connection: the query failed: no such table")
+    assert message == "the SQLite connection: there is no table 'nowhere'; there are none"
     connection.close()
     assert "closed" in error_of(connection, query="SELECT 1 AS a", id="a", item="b")
 

@@ -257,7 +257,12 @@ def test_links_that_go_round(folder: Path) -> None:
 
 KINDS = "in: holds files of several kinds"
 BAD: list[tuple[Files, str, dict[str, Any], str]] = [
-    ({}, "in", {}, "in: no data file (.csv, .dat, .parquet, .pq, .tsv, .txt) is in this folder"),
+    (
+        {},
+        "in",
+        {},
+        "in: no data file (.csv, .dat, .parquet, .pq, .tsv, .txt, .xlsx) is in this folder",
+    ),
     ({"x.md": "", "sub/a.csv": ""}, "in", {}, "is in this folder; there is sub, x.md"),
     ({"1.csv": JANUARY}, "in/2*.csv", {}, "in/2*.csv: no such file, and as a pattern it matches"),
     ({"1.csv": JANUARY}, "no*/*.csv", {}, "no*/*.csv: no such file, and as a pattern it matches"),
@@ -379,3 +384,25 @@ def test_memory_is_that_of_all_files(folder: Path) -> None:
 def test_what_would_be_read(source: str, path: str, found: bool, folder: Path) -> None:
     save(folder, {"1.csv": JANUARY, "2.csv": FEBRUARY})
     assert reads(source, path) is found
+
+
+def test_a_folder_of_workbooks(folder: Path) -> None:
+    from openpyxl import Workbook
+
+    for number in (1, 2):
+        made = Workbook()
+        sheet = made.active
+        assert sheet is not None
+        for row in (["id", "item"], [number, "038"], [3, "401"]):
+            sheet.append(row)
+        made.save(folder / f"{number}.xlsx")
+    save(folder, {"~$1.xlsx": b"what Excel keeps beside a workbook that is open"})
+    data = read(folder, **LONG)
+    assert rows(data) == [("038",), ("038",), ("401",)]
+    assert data.origin.notes == ()
+    assert rows(read("in/*.xlsx", **LONG)) == rows(data)
+
+    save(folder, {"3.csv": "id,item\n9,a\n"})  # a table as text, and workbooks beside it
+    data = read(folder, **LONG)
+    assert rows(data) == [("a",)]
+    assert data.origin.notes == ("not read, by their names: 1.xlsx, 2.xlsx",)

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from overcoat.data.io import parquet, read, write
 from overcoat.data.io.source import open_source
+from overcoat.data.io.tables import Labels
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
@@ -317,3 +320,27 @@ def test_parquet_from_a_stream_goes_through_a_private_file_that_is_closed() -> N
         held = [os.path.realpath(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")]
         assert str(path.resolve()) not in held
     assert not path.parent.exists()
+
+
+@given(
+    st.lists(
+        st.lists(st.none() | st.sampled_from(["", "a", "b", "038", "38", "ä", "\U0001f9e5"])),
+        max_size=6,
+    )
+)
+def test_labels_are_looked_up_once_however_many_columns_there_are(
+    columns: list[list[str | None]],
+) -> None:
+    asked: list[str] = []
+
+    def numbers(labels: list[str]) -> list[int]:
+        asked.extend(labels)
+        return [int.from_bytes(label.encode()[:3]) for label in labels]
+
+    labels = Labels(numbers)
+    for column in columns:
+        codes = labels.codes(pl.Series(column, dtype=pl.String)).tolist()
+        assert codes == [numbers([label])[0] if label else -1 for label in column]
+        del asked[len(asked) - sum(map(bool, column)) :]  # what was asked for the comparison
+    assert len(asked) == len(set(asked))
+    assert set(asked) == {label for column in columns for label in column if label}

@@ -11,7 +11,14 @@ from overcoat.data.io.delimited import Dialect
 from overcoat.data.layout import Layout
 from overcoat.errors import DataError
 
-__all__ = ["listed_columns", "look_alikes", "named_items", "settle_columns", "wanted_columns"]
+__all__ = [
+    "listed_columns",
+    "look_alikes",
+    "named_items",
+    "nearest",
+    "settle_columns",
+    "wanted_columns",
+]
 
 _SHOWN = 20  # columns listed in a message
 _NUMBER = re.compile(r"[ _.-]?[0-9]+")
@@ -86,11 +93,16 @@ def settle_columns(
 def _about(name: str, found: Sequence[str]) -> str:
     if name in found:
         return f"more than one column is called {name!r}"
-    near = _near(name, found)
+    near = nearest(name, found)
     return f"no column {name!r}" + (f" (did you mean {near!r}?)" if near else "")
 
 
-def _near(name: str, found: Iterable[str]) -> str | None:
+def nearest(name: str, found: Iterable[str]) -> str | None:
+    """Return the one of some names that was probably meant.
+
+    >>> nearest("Diagnose", ["diagnoses", "people"]), nearest("ward", ["diagnoses", "people"])
+    ('diagnoses', None)
+    """
     # A frame's columns may be called by what is no string.
     names = [other for other in found if isinstance(other, str)]
     folded = {" ".join(other.casefold().split()): other for other in reversed(names)}

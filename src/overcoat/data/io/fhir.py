@@ -303,5 +303,5 @@ class _Found:
 
 def _about(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError):
-        return f"{error.msg} at character {error.colno}"
+        return f"{error.msg.removesuffix(' at')} at character {error.colno}"
     return "it nests too deeply" if isinstance(error, RecursionError) else str(error)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from overcoat.data.io.names import SUFFIXES, plain_suffix
+from overcoat.data.io.names import SUFFIXES, WORKBOOK, plain_suffix
 from overcoat.errors import DataError
 from overcoat.words import listed
 
@@ -49,6 +49,7 @@ class Parts:
     notes: list[str] = field(default_factory=list)
     _others: list[str] = field(default_factory=list)
     _folders: list[str] = field(default_factory=list)
+    _books: list[Part] = field(default_factory=list)  # workbooks, read where there is nothing else
     _finished: set[Path] = field(default_factory=set)  # folders in which a job says it is done
 
     @property
@@ -68,6 +69,10 @@ def find_parts(source: str | os.PathLike[str]) -> Parts | None:
     parts = Parts()
     if name and os.path.isdir(path):
         _enter(path, path, parts, [])
+        if parts.files:
+            parts._others += [book.name for book in parts._books]
+        else:
+            parts.files = parts._books
         _check_kinds(parts, name)
         if parts._others:
             parts.notes.append(f"not read, by their names: {listed(parts._others)}")
@@ -183,12 +188,21 @@ def _take(path: Path, base: Path, parts: Parts, *, named: bool = False) -> None:
     if name.lower().endswith(_HALF) or ".inprogress." in name.lower():
         raise DataError("is half-written, by its name; wait until it is whole", str(path))
     plain = not Path(name).suffix and name.startswith("part-")  # as Hadoop calls them
+    if name.startswith("~$"):  # what Excel keeps beside a workbook that is open
+        return
+    if not named and plain_suffix(name) == WORKBOOK and not name.startswith("_"):
+        parts._books.append(_part(path, base))
+        return
     if not named and (name.startswith("_") or not (plain or plain_suffix(name) in SUFFIXES)):
         parts._others.append(str(path.relative_to(base)))
         return
+    parts.files.append(_part(path, base))
+
+
+def _part(path: Path, base: Path) -> Part:
     keys = dict(part.split("=", 1) for part in path.parent.parts if "=" in part)
     told = {key: "" if value == _NO_VALUE else unquote(value) for key, value in keys.items()}
-    parts.files.append(Part(path, path.relative_to(base).as_posix(), told))
+    return Part(path, path.relative_to(base).as_posix(), told)
 
 
 def _fixed(pattern: Path) -> Path:
@@ -248,7 +262,7 @@ def _check_kinds(parts: Parts, folder: str) -> None:
     if not kinds:
         there = [*parts._folders, *parts._others]
         raise DataError(
-            f"no data file ({', '.join(sorted(SUFFIXES))}) is in this folder"
+            f"no data file ({', '.join(sorted({*SUFFIXES, WORKBOOK}))}) is in this folder"
             + (f"; there is {listed(there)}" if there else ""),
             folder,
         )

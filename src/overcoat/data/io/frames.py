@@ -95,13 +95,13 @@ def _read_polars(frame: Any, layout: Layout, guess: bool, builder: TransactionsB
     layout = check_types(schema, layout)
     problems = Problems()
     found = table.select(wanted_columns(layout)).collect()
+    pairs = Pairs(builder, by_row=layout.by_row)
     if layout.format == "long":
-        pairs = Pairs(builder, by_row=layout.by_row)
         add_pairs(pairs, found, layout, problems)
         problems.check()
         pairs.finish()
     else:
-        add_lists(builder, found[layout.items], problems)
+        add_lists(pairs, found[layout.items], problems)
     return layout, list(schema)
 
 

@@ -158,8 +158,6 @@ class Table:
             return False
         import polars as pl
 
-        from overcoat.data.io.tables import encode
-
         columns = sorted({*self._items, *([] if self._id is None else [self._id])})
 
         def parse(text: bytes) -> pl.DataFrame:
@@ -191,7 +189,7 @@ class Table:
             return False
         if not mark and any(x.str.starts_with('"').any() for x in needed):
             return False
-        items = [encode(found[place], pairs.encode_items) for place in self._items]
+        items = [pairs.labels.codes(found[place]) for place in self._items]
         pairs.add_columns(ids, *items)
         self._line += block.count(b"\n")
         return True

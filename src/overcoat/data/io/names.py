@@ -20,6 +20,7 @@ __all__ = [
     "check_format",
     "check_sep",
     "default_sep",
+    "ending_note",
     "input_layout",
     "is_gzip_name",
     "is_parquet_name",
@@ -200,6 +201,22 @@ def output_layout(
         bom=before.bom and name != "-",
         suffix=suffix or before.suffix,
     )
+
+
+def ending_note(path: str | os.PathLike[str], layout: Layout) -> str | None:
+    """Return what to say of a name whose ending promises nothing; `layout` is that of the output.
+
+    >>> ending_note("released.foo", Layout("long", sep=";"))
+    "released.foo: the ending .foo says no format; it is text like the input, separated by ';'"
+    >>> ending_note("released.csv", Layout("long", sep=";"))
+    """
+    name = os.fspath(path)
+    suffix = plain_suffix(name)
+    if name == "-" or not suffix or suffix in SUFFIXES or suffix == WORKBOOK:
+        return None
+    what = "Parquet" if layout.parquet else "a workbook" if layout.workbook else "text"
+    between = "" if layout.parquet or layout.workbook else f", separated by {layout.sep or ' '!r}"
+    return f"{name}: the ending {suffix} says no format; it is {what} like the input{between}"
 
 
 def _workbook_layout(before: Layout, to: str | None, suffix: str, name: str) -> Layout:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from overcoat.data.transactions import TransactionsBuilder
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from overcoat.data.io.tables import Labels
 
 __all__ = ["Pairs"]
 
@@ -51,7 +54,7 @@ class Pairs:
     """
 
     def __init__(self, builder: TransactionsBuilder, *, by_row: bool = False) -> None:
-        self._builder, self.by_row = builder, by_row
+        self.builder, self.by_row = builder, by_row
         self._ids: list[list[Hashable] | pl.Series] = []  # the id of each run, in pieces
         self._pieces: list[tuple[NDArray[np.bool_], NDArray[np.int32]]] = []  # run starts, codes
         self._sorted: _Sorted | None = None if by_row else _Sorted(builder)
@@ -67,8 +70,8 @@ class Pairs:
             self._ids.append(list(compress(ids, starts)))
             self._add(starts, codes)
 
-    def add_columns(self, ids: pl.Series | None, *items: NDArray[np.int64]) -> None:
-        """Add pairs given as a column of ids and one or several of codes from `encode_items`."""
+    def add_columns(self, ids: pl.Series | None, *items: NDArray[np.int32]) -> None:
+        """Add pairs given as a column of ids and one or several of codes."""
         codes = np.column_stack(items) if len(items) > 1 else items[0][:, None]
         if ids is None:
             self._add_rows(codes)
@@ -79,16 +82,23 @@ class Pairs:
             self._ids.append(first)
             self._add(starts.to_numpy(), codes, first)
 
-    def _add_rows(self, codes: NDArray[np.int64]) -> None:
+    def _add_rows(self, codes: NDArray[np.int32]) -> None:
         held = codes != _NO_ITEM
         offsets = np.concatenate([[0], np.cumsum(held.sum(axis=1))])
-        self._builder.add_rows(offsets, codes[held])
+        self.builder.add_rows(offsets, codes[held])
 
-    def encode_items(self, items: Sequence[str | None]) -> NDArray[np.int64]:
+    def encode_items(self, items: Sequence[str | None]) -> NDArray[np.int32]:
         """Return the provisional code of each item, -1 where there is none."""
-        code = self._builder.code
+        code = self.builder.code
         codes = (code(label) if label else _NO_ITEM for label in items)
-        return np.fromiter(codes, np.int64, len(items))
+        return np.fromiter(codes, np.int32, len(items))
+
+    @cached_property
+    def labels(self) -> Labels:
+        """What returns the codes of items in columns, for `add_columns`."""
+        from overcoat.data.io.tables import Labels
+
+        return Labels(self.encode_items)
 
     def _give_up_order(self) -> None:
         if self._sorted is not None:
@@ -98,7 +108,7 @@ class Pairs:
     def _add(
         self,
         starts: NDArray[np.bool_],
-        codes: NDArray[np.int64],
+        codes: NDArray[np.int32],
         ids: pl.Series | None = None,
     ) -> None:
         """Add pairs; `ids` are those of the runs, if they are a column."""
@@ -109,7 +119,7 @@ class Pairs:
             begins = np.zeros(ends[-1], bool)
             begins[np.concatenate([[0], ends[:-1]])] = starts
             starts, codes = begins, codes[held]
-        piece = starts, codes.reshape(-1).astype(np.int32)
+        piece = starts, codes.reshape(-1)
         self._pieces.append(piece)
         if self._sorted is not None and ids is not None and not self._sorted.add(ids, *piece):
             self._give_up_order()
@@ -133,7 +143,7 @@ class Pairs:
             some = _between(parts, ids[0] << 32, ids[-1] << 32)
             some = some[(some & _ITEM) > 0]
             offsets = np.searchsorted(some, ids << 32)
-            self._builder.add_rows(offsets, (some & _ITEM) + _NO_ITEM)
+            self.builder.add_rows(offsets, (some & _ITEM) + _NO_ITEM)
             tell()
 
     def _take_keys(self, numbers: NDArray[np.int64], tell: Callable[[], None]) -> NDArray[np.int64]:

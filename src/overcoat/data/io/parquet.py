@@ -60,7 +60,7 @@ def read_parquet(
     tell = tell or (lambda share: None)
     table = ParquetTable(path, layout, problems)
     pairs = Pairs(builder, by_row=table.layout.by_row)
-    table.read(builder, pairs, tell)
+    table.read(pairs, tell)
     pairs.finish(lambda: tell(1.0))
 
 
@@ -114,9 +114,7 @@ class ParquetTable:
             dtype = every[self.layout.id]
             self.ids = "whole numbers" if dtype.is_integer() else str(dtype)
 
-    def read(
-        self, builder: TransactionsBuilder, pairs: Pairs, tell: Callable[[float], None]
-    ) -> None:
+    def read(self, pairs: Pairs, tell: Callable[[float], None]) -> None:
         """Add all rows."""
         from overcoat.data.io.tables import add_lists, add_pairs
 
@@ -134,7 +132,7 @@ class ParquetTable:
                     continue
                 for row in range(0, len(frame), _LISTS):
                     part = frame[layout.items][row : row + _LISTS]
-                    add_lists(builder, part, problems, start + row + 1)
+                    add_lists(pairs, part, problems, start + row + 1)
                     tell((start + row) / n_rows)
         problems.check()
 

@@ -15,6 +15,7 @@ from overcoat.data.io.files import Parts, find_parts
 from overcoat.data.io.fitting import refuse_for_files
 from overcoat.data.io.frames import home, read_frame, read_sparse
 from overcoat.data.io.names import plain_suffix
+from overcoat.data.io.omop.domains import refuse_model
 from overcoat.data.io.reading import MEMORY, Reading
 from overcoat.data.io.source import open_source
 from overcoat.data.layout import Layout
@@ -147,6 +148,8 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
         return read_fhir(resources, asked, name=str(source), keep_order=keep_order, stage=stage)
     reading = Reading(asked, keep_order=keep_order)
     if isinstance(source, (str, os.PathLike)) and source != "-":
+        if os.path.isdir(source):
+            refuse_model(os.listdir(source), os.fspath(source))
         parts = find_parts(source)
         if parts is not None:
             paths = [part.path for part in parts.files]

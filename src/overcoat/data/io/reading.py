@@ -97,7 +97,7 @@ class Reading:
             with source.on_disk() as path:
                 stored = ParquetTable(path, layout, problems, keys, guess=guess)
                 pairs = self._settle(stored.layout, stored.columns, source.name, stored.ids)
-                stored.read(self._builder, pairs, source.tell)
+                stored.read(pairs, source.tell)
         elif layout.workbook:
             with source.on_disk() as path:
                 check_asked(path, layout, self.asked, source.name)

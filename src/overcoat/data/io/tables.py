@@ -5,7 +5,7 @@ Needs polars, so it is imported where a table has been seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -18,14 +18,14 @@ from overcoat.data.io.long import expand
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import NO_ID, NULL_ITEMS, Problems
 from overcoat.data.layout import Layout
-from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
 
 __all__ = [
+    "Labels",
     "add_lists",
     "add_pairs",
     "check_types",
-    "encode",
     "frame_of",
     "frames_of",
     "only_list_column",
@@ -82,19 +82,41 @@ def _is_label(dtype: Any) -> bool:
     return dtype in (pl.String, pl.Categorical, pl.Enum)
 
 
-def encode(
-    column: pl.Series, numbers: Callable[[list[Any]], NDArray[np.int64]]
-) -> NDArray[np.int64]:
-    """Return `numbers` of each value, called once with the distinct ones; -1 for null.
+class Labels:
+    """Codes of labels in columns: each label is looked up once, however many columns there are.
 
-    >>> encode(pl.Series(["b", "a", None, "b"]), lambda labels: np.arange(len(labels)))
-    array([ 0,  1, -1,  0])
+    Parameters
+    ----------
+    numbers : returns the code of each of some labels, -1 for one that is no item
+
+    >>> asked = []
+    >>> labels = Labels(lambda some: asked.extend(some) or [len(label) for label in some])
+    >>> labels.codes(pl.Series(["b", "aa", None, "b"]))
+    array([ 1,  2, -1,  1], dtype=int32)
+    >>> labels.codes(pl.Series(["ccc", "b"])).tolist(), asked
+    ([3, 1], ['b', 'aa', 'ccc'])
     """
-    distinct = column.unique(maintain_order=True).drop_nulls()
-    new = pl.Series(numbers(distinct.to_list()), dtype=pl.Int64)
-    if not len(distinct):
-        return np.full(len(column), -1, np.int64)
-    return column.replace_strict(distinct, new, default=-1, return_dtype=pl.Int64).to_numpy()
+
+    def __init__(self, numbers: Callable[[list[str]], Sequence[int] | NDArray[np.int32]]) -> None:
+        self._numbers = numbers
+        # Polars numbers the labels of all columns of one kind together, by one pass over each, and
+        # forgets its numbers when the last such column goes: so one is kept. Its "" is no item.
+        self._kind = pl.Categorical(pl.Categories.random())
+        self._kept = pl.Series([""]).cast(self._kind)
+        self._codes = np.array([-1], np.int32)  # by polars' number
+
+    def codes(self, column: pl.Series) -> NDArray[np.int32]:
+        """Return the code of each value, -1 for null."""
+        column = column.cast(pl.String).cast(self._kind)
+        numbers = column.to_physical()  # (rows,)
+        highest: Any = numbers.max()
+        n_known, n_needed = len(self._codes), (highest or 0) + 1
+        if n_needed > n_known:
+            new = column.filter(numbers >= n_known).unique(maintain_order=True)
+            self._codes = np.concatenate([self._codes, np.full(n_needed - n_known, -1, np.int32)])
+            self._codes[new.to_physical().to_numpy()] = self._numbers(new.cast(pl.String).to_list())
+        codes: NDArray[np.int32] = self._codes[numbers.fill_null(0).to_numpy()]
+        return codes
 
 
 def add_pairs(
@@ -104,10 +126,7 @@ def add_pairs(
 
     `layout` is one that `check_types` returned.
     """
-    codes = [
-        encode(frame[name].cast(pl.String), pairs.encode_items)
-        for name in layout.columns or (layout.item,)
-    ]
+    codes = [pairs.labels.codes(frame[name]) for name in layout.columns or (layout.item,)]
     if layout.by_row:
         pairs.add_columns(None, *codes)
         return
@@ -125,13 +144,12 @@ def add_pairs(
     pairs.add_columns(ids, *codes)
 
 
-def add_lists(
-    builder: TransactionsBuilder, column: pl.Series, problems: Problems, first_row: int = 1
-) -> None:
-    """Add the lists of a column; a null list is an empty transaction.
+def add_lists(pairs: Pairs, column: pl.Series, problems: Problems, first_row: int = 1) -> None:
+    """Add the lists of a column, each a transaction of its own; a null list is an empty one.
 
+    >>> from overcoat.data.transactions import TransactionsBuilder
     >>> builder = TransactionsBuilder()
-    >>> add_lists(builder, pl.Series([["a", "b"], None, [], ["a"]]), Problems())
+    >>> add_lists(Pairs(builder), pl.Series([["a", "b"], None, [], ["a"]]), Problems())
     >>> list(builder.build())
     [((), 2), (('a',), 1), (('a', 'b'), 1)]
     """
@@ -144,11 +162,8 @@ def add_lists(
         problems.add(f"{where}: a null or an empty string in the list", many=NULL_ITEMS, what=where)
     problems.check()
 
-    def codes_of(distinct: list[str]) -> NDArray[np.int64]:
-        return np.fromiter(map(builder.code, distinct), np.int64, len(distinct))
-
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    builder.add_rows(offsets, encode(labels, codes_of))
+    pairs.builder.add_rows(offsets, pairs.labels.codes(labels))
 
 
 def frame_of(

@@ -8,14 +8,14 @@ from __future__ import annotations
 import datetime as dt
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from overcoat.data.io.asked import Asked
-from overcoat.data.io.columns import settle_columns, wanted_columns
+from overcoat.data.io.columns import listed_columns, nearest, settle_columns, wanted_columns
 from overcoat.data.io.ooxml import Plan, refuse_other_files, shared_strings
 from overcoat.data.io.pairs import Pairs
 from overcoat.data.io.problems import Problems
@@ -25,7 +25,7 @@ from overcoat.data.layout import Layout
 from overcoat.errors import CancelledError, DataError, Problem
 from overcoat.words import count_of
 
-__all__ = ["WorkbookTable", "check_asked", "in_workbook", "require_openpyxl"]
+__all__ = ["WorkbookTable", "check_asked", "in_workbook", "require_openpyxl", "sheet_rows"]
 
 _HEADERS = 200  # rows among which the header is looked for
 _TOLD = 256  # rows between two calls of the stage
@@ -52,8 +52,11 @@ def check_asked(path: Path, layout: Layout, asked: Asked, file: str | None) -> N
         if option in asked.said:
             raise DataError(f"--{option} is for texts; this is a workbook", file)
     if layout.format != "long":
+        rows = [cells for _, cells in sheet_rows(path, file, _HEADERS) if len(cells) > 1]
+        names = [cell for cell in rows[0] if cell] if rows else []
+        there = f" with the columns {listed_columns(names)}" if names else ""
         raise DataError(
-            "a workbook holds a table: name the columns of the id and of the item (--id and "
+            f"a workbook holds a table{there}: name those of the id and of the item (--id and "
             "--item)",
             file,
         )
@@ -143,8 +146,10 @@ class WorkbookTable:
         if found is None and number.isdecimal() and 1 <= int(number) <= len(sheets):
             found = sheets[int(number) - 1]
         if found is None:
+            near = nearest(number, [one.title for one in sheets])
+            hint = f" (did you mean {near!r}?)" if near else ""
             raise DataError(
-                f"no sheet {wanted!r}; the sheets are {listed or 'none'}", self._problems.file
+                f"no sheet {wanted!r}{hint}; the sheets are {listed or 'none'}", self._problems.file
             )
         if found.sheet_state != "visible":
             self.notes.append(f"sheet {found.title!r} is hidden in the workbook; it was read")
@@ -167,6 +172,9 @@ class WorkbookTable:
             if number == _HEADERS:
                 break
         _, number, names = best
+        if not names:
+            title = self._sheet.title
+            raise DataError(f"the sheet {title!r} is empty", self._problems.file)
         there = [name for name in names if name]
         file, others = self._problems.file, [one.title for one in self._book.worksheets]
         try:
@@ -303,6 +311,36 @@ class WorkbookTable:
                 f"{count_of(n_dates, 'item')} {'is a date' if n_dates == 1 else 'are dates'} in "
                 f"the workbook, such as {example}: Excel makes dates of codes such as 1-2"
             )
+
+
+def sheet_rows(
+    path: Path, file: str | None = None, most: int | None = None
+) -> list[tuple[int, list[str]]]:
+    """Return the rows of the first sheet that is shown, with their numbers, as they are shown.
+
+    Empty rows are left out, and so are empty cells behind the last one that holds something.
+    """
+    refuse_other_files(path, file)
+    problems, rows = Problems(file), []
+    with _sound(file), path.open("rb") as stream:
+        book = require_openpyxl(file)(stream, read_only=True, data_only=True, keep_links=False)
+        with closing(book):
+            shown_ones = [one for one in book.worksheets if one.sheet_state == "visible"]
+            if not shown_ones:
+                raise DataError("every sheet is hidden; show the one to read", file)
+            sheet = shown_ones[0]
+            sheet._shared_strings = shared_strings(path, lambda: None)
+            sheet.reset_dimensions()
+            for number, row in enumerate(sheet.iter_rows(max_row=most), start=1):
+                values = [_text(cell) for cell in row]
+                if any(cell.data_type == "e" for cell in row):
+                    problems.add("a cell holds an error", number, many="rows hold an error")
+                while values and not values[-1]:
+                    values.pop()
+                if values:
+                    rows.append((number, values))
+    problems.check()
+    return rows
 
 
 def _text(cell: Any) -> str:

@@ -119,6 +119,16 @@ class Database:
         """Return the query for the names of all tables and views of a schema."""
         raise DataError("its tables cannot be listed; give a query", self.name)
 
+    def table_names(self, schema: str | None, tell: Tell = QUIET) -> list[str]:
+        """Return the names of all tables and views of a schema."""
+        query = self.tables(schema)
+        frames = self.rows(query, self.columns(query, tell), ["name"], text_ids=True, tell=tell)
+        return [name for frame in frames for (name,) in frame.iter_rows()]
+
+    def recover(self) -> bool:
+        """Make it answer again after a question has failed; say whether it does."""
+        return True
+
     def close(self) -> None:
         """End the connection, if it is ours."""
         self._fetching.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ __all__ = ["Duck", "open_duckdb", "write_duckdb"]
 
 MAGIC = slice(8, 12), b"DUCK"  # where in a file it stands
 _STAGED = "overcoat_rows"
+_ORNAMENTS = re.compile(r"^(?:Catalog|Binder|Parser) Error: ")
 # A table that is not there must not be taken from the variables of this program.
 _OWN = {"python_enable_replacements": False}
 
@@ -137,7 +139,7 @@ def _sentence(doing: str, reason: str) -> str:
         return "is open in this program already; give that connection, or close it first"
     if "lock on file" in reason:
         return "is in use by another program; try again when that is done"
-    return f"{doing} failed: {reason}"
+    return f"{doing} failed: {_ORNAMENTS.sub('', reason)}"
 
 
 def check_file(path: Path, name: str) -> None:

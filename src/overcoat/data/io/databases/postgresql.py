@@ -69,6 +69,13 @@ class Postgres(Target):
             f"relnamespace WHERE nspname {named} AND relkind IN ('r', 'p', 'v', 'm', 'f')"
         )
 
+    def recover(self) -> bool:
+        """Begin another transaction, unless this one is somebody else's."""
+        if self._ours:
+            self._connection.rollback()
+            self.run(_READ)
+        return self._ours
+
     def _columns(self, query: str) -> list[Column]:
         statement = f"SELECT * FROM ({query}\n) AS rows_of_query LIMIT 0"
         with self._connection.cursor() as cursor:

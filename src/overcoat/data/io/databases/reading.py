@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -12,10 +13,11 @@ from overcoat.data.io.asked import Asked
 from overcoat.data.io.columns import (
     listed_columns,
     look_alikes,
+    nearest,
     settle_columns,
     wanted_columns,
 )
-from overcoat.data.io.databases.address import Address, parse_address, shown
+from overcoat.data.io.databases.address import Address, parse_address, parse_table, shown
 from overcoat.data.io.databases.database import Column, Database, MixedIdsError
 from overcoat.data.io.databases.opening import open_database
 from overcoat.data.io.databases.sql import quoted, tidy
@@ -28,6 +30,7 @@ from overcoat.data.memory import require_memory, require_polars
 from overcoat.data.origin import Origin
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
+from overcoat.words import listed
 
 __all__ = [
     "Rows",
@@ -39,6 +42,10 @@ __all__ = [
 ]
 
 _ROW = 24  # bytes that a row takes until all are read and gathered; measured
+# What SQLite, DuckDB and PostgreSQL say of a table that is not there.
+_NO_TABLE = re.compile(
+    r'no such table: (.+)|Table with name (.+?) does not exist|relation "(.+)" does not exist'
+)
 _LOOKED = 1 << 22  # rows between two looks at the memory
 
 
@@ -52,7 +59,7 @@ def read_database(
     database, table = open_database(source, stage)
     with database:
         query = _query(database, table, asked)
-        columns = database.columns(query, stage)
+        columns = _columns(database, query, stage)
         layout = _layout(columns, asked, database.name)
         what = f"table {'.'.join(table)}" if table else "a query"
         held = f"lists in {layout.items}"
@@ -125,6 +132,31 @@ def _query(database: Database, table: Sequence[str], asked: Asked) -> str:
         return tidy(asked.query)
     except DataError as error:
         raise DataError(error.problems[0].message, database.name) from None
+
+
+def _columns(database: Database, query: str, stage: Stage) -> list[Column]:
+    """Return the columns of a query; of a table that is not there, say which are."""
+    try:
+        return database.columns(query, stage)
+    except DataError as error:
+        found = _NO_TABLE.search(error.problems[0].message)
+        if found is None:
+            raise
+        missing = next(filter(None, found.groups()))
+        if query.lower().startswith(f"{missing.lower()} "):  # SQLite takes it for a table
+            message = f"the query failed: it begins with {missing}, not with SELECT"
+            raise DataError(message, database.name) from None
+        try:
+            parts = parse_table(missing)
+            if not database.recover():
+                raise error
+            names = sorted(database.table_names(parts[0] if parts[1:] else None, stage))
+        except DataError:
+            raise error from None
+        near = nearest(parts[-1], names)
+        hint = f" (did you mean {near!r}?)" if near else ""
+        there = f"the tables are {listed(names)}" if names else "there are none"
+        raise DataError(f"there is no table {missing!r}{hint}; {there}", database.name) from None
 
 
 def _layout(columns: Sequence[Column], asked: Asked, name: str) -> Layout:
@@ -229,7 +261,7 @@ class _Adding:
                 self.tell()
                 at = self.n_rows - first + 1
                 if layout.format == "list":
-                    add_lists(self.builder, frame[layout.items], problems, at)
+                    add_lists(self.pairs, frame[layout.items], problems, at)
                 else:
                     add_pairs(self.pairs, frame, layout, problems, at)
                 self.n_rows += len(frame)

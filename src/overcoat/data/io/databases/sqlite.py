@@ -7,6 +7,7 @@ numbers, or else all are read as text.
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ __all__ = ["AdbcSqlite", "Sqlite", "open_sqlite"]
 MAGIC = b"SQLite format 3\0"
 # Stands before the kind of a value that cannot be an item. No text begins with it but on purpose.
 _MARK = "\0"
+_ORNAMENTS = re.compile(r"^[A-Z_]+: \[SQLite\] (?:Failed to prepare query: )?")
 # No item is "", and not null: a driver that guesses a column's type by its first rows would take
 # a column for numbers that starts with nulls.
 _ITEM = (
@@ -67,9 +69,11 @@ class _AnySqlite(Database):
             return "is locked by another program; try again when that is done"
         if "not a database" in reason or "malformed" in reason:
             return f"is no sound SQLite database ({reason})"
+        if 'near ";": syntax error' in reason:
+            return "the query must be one SELECT, with nothing after it"
         if "UTF" in reason:
             return f"{doing} failed: a text is not UTF-8; read it with CAST(… AS BLOB) to see it"
-        return super().sentence(doing, reason)
+        return super().sentence(doing, _ORNAMENTS.sub("", reason))
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return a batch; refuse what cannot be an id or an item."""

@@ -32,7 +32,7 @@ class DatabaseModel(Model):
     def __init__(self, database: Database, schema: str | None, tell: Tell) -> None:
         self._database, self._schema = database, schema
         self.name, self.title = database.name, database.title
-        self._tables = {name.lower(): name for (name,) in self._rows(database.tables(schema), tell)}
+        self._tables = {name.lower(): name for name in database.table_names(schema, tell)}
         self._known: dict[str, list[Column]] = {}
 
     @classmethod

@@ -191,7 +191,7 @@ def _add_people(
         with opened.on_disk() as path:
             columns = _parquet_columns(path, opened.name)
             layout = _as_written(replace(layout, parquet=True), columns)
-            ParquetTable(path, layout, problems, keys).read(builder, pairs, opened.tell)
+            ParquetTable(path, layout, problems, keys).read(pairs, opened.tell)
     else:
         head = opened.first_lines()
         layout = _as_written(layout, _header(head, table_dialect(head.lower(), layout)))
