@@ -32,8 +32,10 @@ _GROUPS = {
         "Apriori",
         "Exact",
         "Greedy",
+        "Search",
         "Method",
         "Outcome",
+        "Searched",
         "Step",
     ),
     "Comparing and measuring": (

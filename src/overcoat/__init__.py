@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
-    from overcoat.algorithms.outcome import Outcome, Step
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, Search, methods
+    from overcoat.algorithms.outcome import Outcome, Searched, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
     from overcoat.context import Context, Stage
@@ -106,6 +106,8 @@ __all__ = [
     "Profile",
     "Result",
     "Risk",
+    "Search",
+    "Searched",
     "Setting",
     "Sink",
     "Stage",
@@ -152,9 +154,10 @@ _HOMES = {
         "Exact",
         "Greedy",
         "Pcta",
+        "Search",
         "methods",
     ),
-    "algorithms.outcome": ("Outcome", "Step"),
+    "algorithms.outcome": ("Outcome", "Searched", "Step"),
     "comparison.compare": (
         "Comparison",
         "compare",

@@ -98,6 +98,24 @@ class ExpectedError:
         """Return the errors under a partition."""
         return self._over(partition, np.ones(self._data.n_items, bool))
 
+    @property
+    def pairs(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The pairs of items that somebody has, the smaller code first, and how many have each."""
+        return self._first, self._second, self._together
+
+    def images(self, partition: Partition) -> tuple[Numbers, Numbers]:
+        """Return how many have the image of each item, and of each pair; 0 where it is none."""
+        data, n = self._data, self._data.n_items
+        everything = np.ones(n, bool)
+        offsets, groups, counts = _recoded(data, partition, everything)
+        single = np.bincount(groups, np.repeat(counts, np.diff(offsets)), n).astype(np.int64)
+        home = partition.group_of.astype(np.int64)
+        of_items = np.where(home >= 0, single[np.maximum(home, 0)], 0)
+        one, other = home[self._first], home[self._second]
+        met = _Table(*count_pairs(offsets, groups, counts, n, self._stage), n)
+        image = np.where(one == other, of_items[self._first], met.of(one, other))
+        return of_items, np.where((one >= 0) & (other >= 0), image, 0)
+
     def change(self, partition: Partition, item: int, group: int) -> Errors:
         """Return how much the errors grow when an item is moved; see `Partition.moved`.
 

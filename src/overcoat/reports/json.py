@@ -44,6 +44,23 @@ _PROBLEMS = 300  # listed one by one; the message has the number of all
 _DIGESTS = ("input", "policy", "released", "mapping")
 
 
+def _search(result: Result) -> dict[str, Any] | None:
+    """Return how a search went; what repeats it, too."""
+    found = result.searched
+    if found is None:
+        return None
+    return {
+        "minimise": found.minimise,
+        "objective_before": found.before,
+        "objective_after": _finite(found.after),
+        "steps": found.steps,
+        "cooling": found.cooling,
+        "seed": found.seed,
+        "seconds": found.seconds,
+        "trace": [list(point) for point in found.trace if _finite(point[1]) is not None],
+    }
+
+
 def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
     """Return what `overcoat anonymize --json` prints; `log2_ul` is null when nothing is lost."""
     policy, told = result.policy, Internal.of(result).external
@@ -67,6 +84,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "log2_ul": _finite(result.loss.log2_ul),
         "optimum": None if result.proof is None else proof_to_json(result.proof),
         "named_sets": _named_sets(result.counts),
+        "search": _search(result),
         "moved": None if result.moved is None else result.moved.to_json(),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
