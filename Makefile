@@ -74,6 +74,7 @@ experiments: $(INSTALLED) $(TOOLS)
 
 docs: $(INSTALLED) $(TOOLS)
 	$(BIN)/python -m tools.api
+	$(BIN)/python -m tools.pictures
 
 format: $(INSTALLED) $(TOOLS)
 	$(BIN)/ruff check --fix .
