@@ -22,6 +22,7 @@ from overcoat.errors import InputError, PolicyError, Problem, VerificationError
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
 from overcoat.exposure.risk import Attack, Risk
+from overcoat.feasibility.lint import linted
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import draw_workloads
 from overcoat.policy.policy import Policy
@@ -124,7 +125,7 @@ def _verify(
         original = data.read(stage)
         copy = take_release(released.source, original, to, stage=stage)
     with context.stage("policy") as stage:
-        bound = policy.bind(original, known=known, stage=stage)
+        bound = linted(original, policy.bind(original, known=known, stage=stage), stage=stage)
     with context.stage("verify") as stage:
         verdict = check(original, copy, known, bound, stage=stage)
     notes = (*bound.notes, *pair_notes(original, copy, known))

@@ -18,6 +18,7 @@ from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
+from overcoat.feasibility.lint import linted
 from overcoat.policy.pgen import write_pgen
 
 if TYPE_CHECKING:
@@ -108,7 +109,13 @@ def compare(
         prices=prices,
         report=lambda files: None if report is None else report(found, files, prices),
     )
-    notes = [note for run in found.runs for note in run.policy.notes]
+    # One policy of each statement is enough: those of a sweep differ in a number.
+    own_runs = len(found.runs) // len(statements)
+    notes = [
+        note
+        for number, run in enumerate(found.runs)
+        for note in (run.policy if number % own_runs else linted(transactions, run.policy)).notes
+    ]
     notes += [note for workload in own.values() for note in workload.notes]
     return Compared(found, tuple(written), tuple(dict.fromkeys(notes)), prices)
 

@@ -17,6 +17,7 @@ from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_outputs
 from overcoat.data.io.databases.address import shown
 from overcoat.errors import InfeasibleError, PolicyError, Problem
+from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
@@ -71,6 +72,7 @@ def anonymize(
             transactions, allow=allow, file=shown(data.source), stage=stage
         )
         bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
+        bound = linted(transactions, bound, stage=stage)
     if layout.format == "basket" and layout.sep is None:
         check_names(bound, outputs.label_from, outputs.released)
     if known is None:

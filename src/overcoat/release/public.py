@@ -11,6 +11,7 @@ from overcoat.algorithms import Method, take_method
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.errors import InfeasibleError, PolicyError
+from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
@@ -123,7 +124,7 @@ def anonymize(
                 how = how.starting_from(earlier)
         except PolicyError as error:  # to be told with whatever else is wrong
             chosen, how = chosen.with_problems(error.problems), take_method(None)
-        bound = chosen.bind(data, known=earlier or (), stage=stage)
+        bound = linted(data, chosen.bind(data, known=earlier or (), stage=stage), stage=stage)
     try:
         return find_release(
             *(data, bound, how),

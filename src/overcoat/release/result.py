@@ -23,6 +23,7 @@ from overcoat.measures.counts import NamedCount
 from overcoat.measures.exactness import Exactness, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import BoundAllItemsets, BoundPgen
 from overcoat.release.codebook import codebook_columns, codebook_rows
 from overcoat.release.publish import Beside, publish
 from overcoat.release.sinks import Sink
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Result", "TraceStep"]
+
+_NOTHING = (
+    "the data satisfy this policy as they are, so nothing was changed: does it protect what you "
+    "mean?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,13 @@ class Result:
     def notes(self) -> tuple[Problem, ...]:
         """What the owner should know: of how the data were read, and of the policy."""
         insisted = [f"published because you insist: {why}" for why in self.identifiers]
-        return (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+        own = (*map(Problem, [*self.data.origin.notes, *insisted]), *self.policy.notes)
+        changed = self.mapping.merged or self.mapping.suppressed or self.method is None
+        whole = any(
+            isinstance(one, BoundPgen) or (isinstance(one, BoundAllItemsets) and one.whole_domain)
+            for one in self.policy.families
+        )
+        return own if changed or whole or self.policy.k == 1 else (*own, Problem(_NOTHING))
 
     @property
     def proof(self) -> Proof | None:
