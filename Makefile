@@ -22,13 +22,14 @@ BUILD := $(INSTALL) --no-build-isolation
 TEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 SLOW := benchmarks docs/test_docs_examples.py experiments packaging property
 
-.PHONY: bench check clean demo docs experiments format help lint test twins
+.PHONY: bench browser check clean demo docs experiments format help lint test twins
 
 help:
 	@echo "make demo    anonymize generated hospital data and show what happened"
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make check   lint, types and the tests that are quick: before every commit"
 	@echo "make twins   the test suite on the slow twins of the compiled parts"
+	@echo "make browser get a browser for the tests of pages, where there is none"
 	@echo "make lint    ruff and mypy only"
 	@echo "make bench   measure speed (SCALE=tiny, small or full; DATA=folder with real data sets)"
 	@echo "make experiments  the paper's experiments (DATA=folder with real data sets; NAMES= of some)"
@@ -57,8 +58,12 @@ lint: $(INSTALLED) $(TOOLS)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: lint
+# Where what is missing is a failure, a browser is got first; elsewhere tests with one are skipped.
+test: lint $(if $(CI)$(OVERCOAT_CI),browser)
 	$(TEST)
+
+browser: $(TOOLS)
+	$(BIN)/python tests/browser.py
 
 check: lint
 	$(TEST) $(addprefix --ignore=tests/,$(SLOW))

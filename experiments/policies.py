@@ -23,7 +23,7 @@ from overcoat.comparison.plots import Panel, series_of
 from overcoat.comparison.settings import Setting
 from overcoat.measures.queries import draw_workload
 
-__all__ = ["mixed_sizes", "some_items"]
+__all__ = ["mixed_sizes", "random_items", "random_itemsets", "some_items"]
 
 SHARES = {"PP1": 2, "PP2": 5, "PP3": 10, "PP4": 25, "PP5": 50}
 MAKE_UP = {
@@ -52,7 +52,7 @@ def some_items(materials: Materials) -> Findings:
         hierarchy = materials.hierarchy(data)
         settings = []
         for policy, share in SHARES.items():
-            some = _random_items(data, share)
+            some = random_items(data, share)
             for method in METHODS:
                 # Apriori has to protect all pairs to protect these.
                 linkable = None if method == "apriori" else some
@@ -88,7 +88,7 @@ def mixed_sizes(materials: Materials) -> Findings:
         settings = []
         for size in sizes:
             for policy, shares in MAKE_UP.items():
-                itemsets = _random_itemsets(data, shares, size)
+                itemsets = random_itemsets(data, shares, size)
                 for method in METHODS:
                     family = oc.AllItemsets(4) if method == "apriori" else oc.Itemsets(itemsets)
                     setting = _setting(policy, method, family, hierarchy)
@@ -148,14 +148,15 @@ def _setting(
     return Setting({"policy": policy, "algorithm": method}, made, oc.methods()[method]())
 
 
-def _random_items(data: oc.Transactions, percent: float) -> list[str]:
+def random_items(data: oc.Transactions, percent: float) -> list[str]:
+    """Return so many percent of the items, drawn at random."""
     generator = np.random.Generator(np.random.PCG64(7))
     order = generator.permutation(data.n_items)  # so that each policy holds the one before
     n = max(2, round(data.n_items * percent / 100))
     return [data.vocabulary[int(code)] for code in np.sort(order[:n])]
 
 
-def _random_itemsets(
+def random_itemsets(
     data: oc.Transactions, shares: Sequence[float], n: int
 ) -> list[tuple[str, ...]]:
     """Draw different itemsets that somebody has, so many percent of them of 1, 2, … items."""

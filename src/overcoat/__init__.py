@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
-    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, methods
-    from overcoat.algorithms.outcome import Outcome, Step
+    from overcoat.algorithms.methods import Apriori, Coat, Exact, Greedy, Pcta, Search, methods
+    from overcoat.algorithms.outcome import Outcome, Searched, Step
     from overcoat.comparison.compare import Comparison, compare
     from overcoat.comparison.settings import Setting, vary
     from overcoat.context import Context, Stage
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from overcoat.evaluation import Evaluation, Measure, evaluate
     from overcoat.exposure.crowds import Crowd
     from overcoat.exposure.risk import Attack, Risk
+    from overcoat.least.bounds import Bounds
     from overcoat.mapping import Mapping
     from overcoat.measures.queries import Answers, Workload, draw_workload
     from overcoat.partition import Partition
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from overcoat.policy.privacy import AllItemsets, Coherence, Itemsets, Pgen
     from overcoat.policy.utility import Utility
     from overcoat.policy.weights import Distances
+    from overcoat.release.bounds import bounds
     from overcoat.release.public import anonymize, apply_mapping, verify
     from overcoat.release.result import Result, TraceStep
     from overcoat.release.risk import attack, risk
@@ -70,6 +72,7 @@ __all__ = [
     "Attack",
     "Balanced",
     "BoundPolicy",
+    "Bounds",
     "CancelledError",
     "Coat",
     "Coherence",
@@ -102,6 +105,8 @@ __all__ = [
     "Profile",
     "Result",
     "Risk",
+    "Search",
+    "Searched",
     "Setting",
     "Sink",
     "Stage",
@@ -118,6 +123,7 @@ __all__ = [
     "anonymize",
     "apply_mapping",
     "attack",
+    "bounds",
     "certificate",
     "compare",
     "datasets",
@@ -146,9 +152,10 @@ _HOMES = {
         "Exact",
         "Greedy",
         "Pcta",
+        "Search",
         "methods",
     ),
-    "algorithms.outcome": ("Outcome", "Step"),
+    "algorithms.outcome": ("Outcome", "Searched", "Step"),
     "comparison.compare": (
         "Comparison",
         "compare",
@@ -177,6 +184,7 @@ _HOMES = {
         "Measure",
         "evaluate",
     ),
+    "least.bounds": ("Bounds",),
     "mapping": ("Mapping",),
     "measures.queries": (
         "Answers",
@@ -198,6 +206,7 @@ _HOMES = {
     ),
     "policy.utility": ("Utility",),
     "policy.weights": ("Distances",),
+    "release.bounds": ("bounds",),
     "release.public": (
         "anonymize",
         "apply_mapping",

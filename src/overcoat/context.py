@@ -39,11 +39,15 @@ class Stage:
     name : what is being done
     threads, engine, memory : those of the context
     seconds : how long it took, once it is over
+    note : what else the progress tells, such as how good the best so far is
 
     >>> stage = Context(progress=lambda *told: print(*told)).start("verify")
     verify 0 0
     >>> stage(3, 10)  # too soon to be told
     """
+
+    note: str = ""
+    _context: Context | None = None
 
     def __init__(self, name: str, context: Context) -> None:
         self.name, self.threads, self.engine = name, context.threads, context.engine
@@ -53,13 +57,21 @@ class Stage:
     def __call__(self, done: int = 0, of: int = 0) -> None:
         """Say how far the work has got; raises where it is to end."""
         context = self._context
+        if context is None:
+            return
         if context.cancelled is not None and context.cancelled():
             raise CancelledError("cancelled")
         if context.progress is not None:
             now = time.monotonic()
             if now - self._told >= _PAUSE:
                 self._told = now
-                context.progress(self.name, done, of)
+                name = f"{self.name}: {self.note}" if self.note else self.name
+                context.progress(name, done, of)
+
+    def enough(self) -> bool:
+        """Whether a search that has something good may end now, and hand it over."""
+        context = self._context
+        return context is not None and context.enough is not None and context.enough()
 
     def side_by_side(self, jobs: Sequence[Callable[[Stage], T]]) -> list[T]:
         """Run some jobs at the same time, and return what they return, in their order.
@@ -178,6 +190,8 @@ class Context:
         a second at most, from the thread that does the work
     cancelled : asked about fifty times a second; when it says true, the work ends with a
         `CancelledError` and nothing is written
+    enough : asked by methods that get better the longer they run: when it says true, they end with
+        the best so far, which goes the way of every result
     threads : how many to use, by default one a core; the result is the same for any number
     memory : how many bytes reading a file, and finding a mapping, may take; by default what the
         machine has
@@ -192,6 +206,7 @@ class Context:
     threads: int = field(default_factory=_default_threads)
     memory: int | None = None
     engine: Engine | None = None
+    enough: Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         check_count("threads", self.threads)
@@ -199,7 +214,7 @@ class Context:
             check_count("memory", self.memory, 0)
         if self.engine is not None:
             chosen_engine(self.engine)
-        for name in ("progress", "cancelled"):
+        for name in ("progress", "cancelled", "enough"):
             if (given := getattr(self, name)) is not None and not callable(given):
                 raise PolicyError(f"{name} must be a function, not {given!r}")
 

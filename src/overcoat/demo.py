@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 
 from overcoat.data import samples
+from overcoat.data.diagnoses import diagnoses
 from overcoat.data.io import read
 from overcoat.data.transactions import Transactions
+from overcoat.evidence import External, Internal, Published
 from overcoat.mapping import Mapping
 from overcoat.policy.config import read_policy
 from overcoat.release.public import anonymize
 from overcoat.release.result import Result
+from overcoat.reports.editions import external_page, internal_page
 from overcoat.reports.json import result_to_json
 from overcoat.reports.text import summarize
 from overcoat.verification import verify
@@ -28,11 +31,30 @@ def run_demo(folder: str | Path) -> tuple[str, dict[str, Any]]:
     sample = samples.hospital()
     files = sample.write(folder)
     released, mapping = Path(folder, "released.csv"), Path(folder, "mapping.json")
+    report, external = Path(folder, "report.html"), Path(folder, "external.html")
     data = read(files["data"], id="patient", item="code")
     policy = read_policy(files["policy"])
     result = anonymize(data, policy=policy)
-    result.write(released, mapping=mapping)
+    names = {one.code: one.description for one in diagnoses()}
+    codes = Path(folder, "codes.csv")
+    rows = ["code,description", *(f"{code},{_quoted(name)}" for code, name in names.items())]
+    result.write(
+        released,
+        mapping=mapping,
+        beside={
+            codes: lambda: "\n".join(rows) + "\n",
+            report: lambda: internal_page(Internal.of(result, names)),
+            external: lambda: external_page(External(Published.of(result, names))),
+        },
+    )
 
+    written = {
+        "released": released,
+        "mapping": mapping,
+        "report": report,
+        "external_report": external,
+    }
+    files_told: dict[str, Any] = {name: str(path) for name, path in written.items()}
     untouched = Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
     before = verify(data, data, untouched, result.policy)
     risky = before.n_violations.get("privacy", 0)
@@ -52,11 +74,15 @@ Counting patients with a disorder gives the same answer before and after, becaus
 merged within a disorder:
 {_disorders(result)}
 
-{summarize(result, released=str(released), mapping=str(mapping))}
+{summarize(result, **files_told)}
+
+{report} is the report for the house: open it in a browser. {external}
+may be passed on, to a board, too: it was made of the released file, the mapping and the policy.
 
 The same by hand:
   overcoat anonymize {files["data"]} --id patient --item code \\
-      --policy {files["policy"]} -o {released} --mapping {mapping}
+      --policy {files["policy"]} -o {released} --mapping {mapping} \\
+      --report {report} --external-report {external} --describe {codes}
   overcoat verify {files["data"]} {released} --mapping {mapping} \\
       --id patient --item code --policy {files["policy"]}"""
     ]
@@ -65,10 +91,13 @@ The same by hand:
         risky_before=risky,
         data=str(files["data"]),
         policy=str(files["policy"]),
-        released=str(released),
-        mapping=str(mapping),
+        **files_told,
     )
     return "\n".join(parts), content
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if "," in text else text
 
 
 def _people(result: Result) -> str:

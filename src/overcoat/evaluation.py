@@ -13,6 +13,7 @@ from overcoat.checks import check_count, check_percent
 from overcoat.context import QUIET, Context, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem, VerificationError
+from overcoat.least.bounds import Bounds, find_bounds
 from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.changes import Changes, count_changes
@@ -74,6 +75,7 @@ class Evaluation:
     flat_ncp: float = 0.0
     expected: Errors | None = None
     own: dict[str, float | None] = field(default_factory=dict)
+    bounds: Bounds | None = None
     exactness: Exactness | None = None
 
     def _repr_html_(self) -> str:
@@ -160,6 +162,7 @@ def evaluate(
     min_confidence: float = 50.0,
     top: int = 100,
     measures: Iterable[Measure] = (),
+    bounds: PolicyLike | bool = False,
     context: Context | None = None,
     **options: Any,
 ) -> Evaluation:
@@ -182,6 +185,8 @@ def evaluate(
     min_confidence : of rules, in percent
     top : K of the K most supported itemsets
     measures : measures of your own
+    bounds : say how far from the least possible the loss is at most: that of the policy or the
+        result (True), or of a policy given here; see `overcoat.bounds`
     context : how to run
 
     Raises
@@ -215,6 +220,7 @@ def evaluate(
     stated = Policy(k=1, privacy=(), **given) if policy is None else take_policy(policy)
     bound = stated.bind(data, privacy=False, known=mapping)
     _check_release(data, released, mapping)
+    least = _bounds(data, mapping, policy if bounds is True else bounds or None, bounds, context)
     if workloads is None:
         with context.stage("queries") as stage:
             workloads = draw_workloads(data, stage=stage)
@@ -234,9 +240,23 @@ def evaluate(
         return measure_release(
             *(data, released, mapping, bound, workloads, patterns),
             measures=measures,
+            bounds=least,
             expected=True,
             stage=stage,
         )
+
+
+def _bounds(
+    data: Transactions, mapping: Mapping, policy: Any, asked: Any, context: Context
+) -> Bounds | None:
+    """Return the bounds of a policy, if they were asked for."""
+    if asked is False:
+        return None
+    if policy is None:
+        raise PolicyError("bounds are those of a policy: give it, or the Result that has it")
+    with context.stage("bounds") as stage:
+        bound = take_policy(policy).bind(data, known=mapping, stage=stage)
+        return find_bounds(data, bound, stage=stage)
 
 
 def measure_release(
@@ -248,6 +268,7 @@ def measure_release(
     patterns: Patterns | None = None,
     *,
     measures: Iterable[Measure] = (),
+    bounds: Bounds | None = None,
     expected: bool = False,
     stage: Stage = QUIET,
 ) -> Evaluation:
@@ -275,6 +296,7 @@ def measure_release(
         expected=errors,
         exactness=exactness_of(data, mapping),
         own={name: None if value is None else float(value) for name, value in own.items()},
+        bounds=bounds,
     )
 
 

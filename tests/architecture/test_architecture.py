@@ -34,6 +34,7 @@ FLOORS = {
     "verification": 12,
     "measures": 12,
     "exposure": 12,
+    "least": 12,
     "feasibility": 12,
     "release": 13,
     "evidence": 14,
@@ -152,3 +153,19 @@ def test_the_external_edition_cannot_reach_the_original() -> None:
     source = inspect.getsource(External)
     assert "result" not in source
     assert "data" not in source.replace("dataclass", "")
+
+
+def test_the_external_report_is_made_of_the_external_edition() -> None:
+    from overcoat.evidence import External
+    from overcoat.reports import certificate, editions, sections
+
+    for make in (editions.external_page, certificate.public_certificate_of, certificate._common):
+        kinds = inspect.get_annotations(make, eval_str=True)
+        assert kinds["told"] is External
+        assert not {kind for kind in kinds.values() if "Internal" in str(kind)}
+        source = inspect.getsource(make)
+        assert "result" not in source.lower()
+        assert "inside" not in source.lower()
+    # What both editions are made of cannot reach the original at all.
+    assert "Internal" not in vars(sections)
+    assert "Result" not in vars(sections)

@@ -128,3 +128,20 @@ def test_another_release(released: Desk) -> None:
     assert done.status == done.json["exit_code"] == 4
     assert "the release is not the data under this mapping" in done.err
     assert released.files() == before
+
+
+def test_bounds_say_how_far_from_the_least(released: Desk) -> None:
+    released.write({"p.toml": "k = 2\nkm = 2\n"})
+    done = released.run(*EVALUATE, "--policy", "p.toml", "--bounds", "--json")
+    assert done.status == 0, done.err
+    found = done.json["bounds"]
+    assert found["possible"]
+    assert found["without_suppression"]
+    assert 0 < found["most_untouched"] < 6
+    assert found["times_flat_ncp"] == pytest.approx(done.json["flat_ncp"] / found["flat_ncp"])
+    told = released.run(*EVALUATE, "--policy", "p.toml", "--bounds").err
+    assert "times the least possible without suppression" in told
+    assert released.run(*EVALUATE, "--json").json["bounds"] is None
+    refused = released.run(*EVALUATE, "--bounds")
+    assert refused.status == 2
+    assert "--bounds needs --policy" in refused.err

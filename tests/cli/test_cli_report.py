@@ -341,6 +341,26 @@ def test_formats(desk: Desk) -> None:
         assert done.out == desk.read("e.html")
 
 
+def test_sets_are_split_as_those_of_the_original(desk: Desk) -> None:
+    """The original has blanks between items, its release commas; next month it lacks items."""
+    desk.write({"u.txt": "x: a b c d\ny: e f\n", "next.dat": "a b\na b\na\nc\nc\nb\n"})
+    policy = ("-k", "2", "--km", "2", "--utility", "u.txt", "-s", "40")
+    for command, mapping in [
+        (("anonymize", "d.dat"), "m.json"),
+        (("apply", "next.dat", "--use", "m.json"), "n.json"),
+    ]:
+        files = ("-o", "o.csv", "--mapping", mapping, "--external-report", "e.html")
+        done = desk.run(*command, *policy, *files)
+        assert done.status == 0, done.err
+        done = desk.run("report", "o.csv", *policy, "--mapping", mapping, "-o", "a.html")
+        assert done.status == 0, done.err
+        assert desk.read("a.html") == desk.read("e.html")
+    desk.write({"u.txt": "x: a b c d\ny: e nonsense\n"})
+    done = desk.run("report", "o.csv", *policy, "--mapping", "m.json", "-o", "b.html")
+    assert done.status == 2
+    assert "does not occur" in done.err
+
+
 def test_descriptions(desk: Desk) -> None:
     desk.write({"codes.csv": "code,description\na,An <apple>\n"})
     done = desk.run(*words("anonymize d.dat -k 2 --km 2 -s 50 -o o.dat --mapping m.json "
@@ -384,3 +404,22 @@ def test_a_signature_by_ssh_keygen(made: Desk) -> None:
     check = "ssh-keygen -Y verify -f signers -I owner@hospital.example -n overcoat -s p.json.sig"
     assert run(check, made.read("p.json")) == 0
     assert run(check, flipped(made.read("p.json"), 50)) != 0
+
+
+def test_the_price_of_each_set(made: Desk) -> None:
+    done = made.run(*words("anonymize d.csv --policy policy.toml -o o.csv --report in.html"), *READ,
+                    "--price")  # fmt: skip
+    assert done.status == 0, done.err
+    page = made.read("in.html").decode()
+    prices = oc.price(made.folder / "d.csv", made.folder / "policy.toml", id="person", item="code")
+    assert "What each wish costs" in page
+    for words_of_it in prices.words().values():
+        assert words_of_it in page
+    assert "What each wish costs" not in made.read("ex.html").decode()
+    done = made.run(*words("anonymize d.csv --policy policy.toml -o o.csv --price"), *READ)
+    assert done.status == 2
+    assert "--price is for the report" in done.err
+    done = made.run(*words("apply d.csv --use map.json --policy policy.toml -o n.csv --price"),
+                    *READ, "--report", "n.html")  # fmt: skip
+    assert done.status == 2
+    assert not (made.folder / "n.html").exists()

@@ -388,3 +388,17 @@ def test_measures_need_names_of_their_own(measures: Any, words: str) -> None:
 def test_a_run_is_not_called_what_it_is_not() -> None:
     with pytest.raises(oc.PolicyError, match="called apriori has the method coat"):
         oc.Setting({"algorithm": "apriori"}, BASE)
+
+
+def test_bounds_of_each_policy() -> None:
+    field = oc.compare(
+        DATA, oc.vary(BASE, algorithm=["coat", "pcta"], k=[2, 6]), q=[1], bounds=True
+    )
+    for row, run in zip(field.rows, field.runs, strict=True):
+        least = oc.bounds(DATA, run.setting.policy)
+        assert least.flat_ncp is not None
+        assert row["least_flat_ncp"] == float(least.flat_ncp)
+        assert row["times_least_flat_ncp"] == least.times_flat_ncp(row["flat_ncp"])
+        assert row["times_least_flat_ncp"] is None or row["times_least_flat_ncp"] >= 1
+    assert "× least" in comparison_lines(field)
+    assert "least_flat_ncp" not in oc.compare(DATA, oc.vary(BASE), q=[1]).rows[0]

@@ -18,7 +18,7 @@ from experiments.findings import (
     violated_when_merged_whole,
 )
 from experiments.materials import Materials, sample_rows
-from experiments.policies import _random_itemsets
+from experiments.policies import random_itemsets
 from experiments.run import EXPERIMENTS, main, page, section
 from overcoat.data import samples
 
@@ -100,7 +100,7 @@ def test_a_claim_can_hold_in_part() -> None:
 
 def test_itemsets_of_a_policy_are_different_and_in_the_shares_asked_for() -> None:
     data = samples.baskets(2000, 150, mean=5)
-    itemsets = _random_itemsets(data, (33, 33, 33, 1), 300)
+    itemsets = random_itemsets(data, (33, 33, 33, 1), 300)
     assert len(set(itemsets)) == len(itemsets)
     sizes = [len(itemset) for itemset in itemsets]
     assert [sizes.count(size) for size in (1, 2, 3, 4)] == [99, 99, 99, 3]

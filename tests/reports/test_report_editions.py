@@ -323,7 +323,7 @@ def test_hostile_labels_disturb_nothing() -> None:
         )
         told = Internal.of(result, names)
         for page in (
-            internal_page(told, {HOSTILE[0]: "<b>dear</b>"}),
+            internal_page(told, oc.price(result)),
             external_page(told.external),
         ):
             found = Reader(page)
@@ -338,6 +338,7 @@ def test_hostile_labels_disturb_nothing() -> None:
                 raise AssertionError(bare)
 
 
+@pytest.mark.compiled(reason="large data take minutes on twins")
 def test_a_report_stays_small_whatever_the_items() -> None:
     rng = random.Random("large")
     items = [f"{n} " + "long name " * 20 for n in range(6000)]
@@ -352,6 +353,7 @@ def test_a_report_stays_small_whatever_the_items() -> None:
         assert "more: the mapping has them all" in page
 
 
+@pytest.mark.compiled(reason="large data take minutes on twins")
 @pytest.mark.parametrize("name", ["bms-webview-2.dat", "diabetes130-patients.dat"])
 def test_real_data_fit(name: str) -> None:
     if not (DATA / name).exists():

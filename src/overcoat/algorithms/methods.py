@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, ClassVar, get_args
@@ -11,9 +12,11 @@ from overcoat.algorithms.coat import coat
 from overcoat.algorithms.exact import exact, exact_problems
 from overcoat.algorithms.greedy import greedy, greedy_problems
 from overcoat.algorithms.method import Method
+from overcoat.algorithms.objective import Aim, Minimise
 from overcoat.algorithms.outcome import Outcome
 from overcoat.algorithms.pcta import pcta
 from overcoat.algorithms.prices import Objective
+from overcoat.algorithms.search import search
 from overcoat.checks import check_choice, check_count
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
@@ -21,7 +24,7 @@ from overcoat.errors import PolicyError
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["Apriori", "Coat", "Exact", "Greedy", "Pcta", "methods", "take_method"]
+__all__ = ["Apriori", "Coat", "Exact", "Greedy", "Pcta", "Search", "methods", "take_method"]
 
 
 @dataclass(frozen=True)
@@ -125,13 +128,73 @@ class Greedy(Method):
         return greedy_problems(policy)
 
 
+@dataclass(frozen=True)
+class Search(Method):
+    """Search: goes on from another method's result, and makes it more useful.
+
+    Parameters
+    ----------
+    steps : how many each of the two chains takes; by default 80 times the number of items
+    seconds : when to stop, instead; the steps that were done are recorded
+    seed : of the draws
+    minimise : useful, ul, ncp or queries
+    queries : the workload that the objective queries asks: a `Workload`, a file, or sets of items
+    base : the method whose result it starts from
+    cooling : over how many steps the temperature falls; to repeat a search that was ended early
+
+    >>> Search(steps=1000).title
+    'search(steps=1000)'
+    """
+
+    name: ClassVar[str] = "search"
+    steps: int | None = None
+    seconds: float | None = None
+    seed: int = 0
+    minimise: Minimise = "useful"
+    queries: Any = None
+    base: Method = field(default_factory=Coat)
+    cooling: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("minimise", self.minimise, get_args(Minimise))
+        check_count("seed", self.seed, 0)
+        for name in ("steps", "cooling"):
+            if (given := getattr(self, name)) is not None:
+                check_count(name, given, 0)
+        if self.seconds is not None and not 0 <= self.seconds < math.inf:
+            raise PolicyError(f"seconds must be a number of at least 0, not {self.seconds!r}")
+        if self.steps is not None and self.cooling is not None and self.cooling < self.steps:
+            raise PolicyError("cooling must be at least as many steps as are taken")
+        if (self.queries is None) == (self.minimise == "queries"):
+            raise PolicyError(
+                "queries and minimise = queries go together: what is asked, and that it counts"
+            )
+
+    def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
+        """See `overcoat.algorithms.search`."""
+        return search(
+            *(data, policy, stage),
+            base=self.base,
+            minimise=self.minimise,
+            objective=lambda start: Aim.of(self.minimise, data, policy, start, stage, self.queries),
+            steps=self.steps,
+            cooling=self.cooling,
+            seconds=self.seconds,
+            seed=self.seed,
+        )
+
+    def own_problems(self, policy: BoundPolicy) -> Iterable[str]:
+        """Say what its base cannot honour."""
+        return self.base.own_problems(policy)
+
+
 def methods() -> dict[str, type[Method]]:
     """Return the methods that come with Overcoat, by name.
 
     >>> list(methods())
-    ['apriori', 'coat', 'exact', 'greedy', 'pcta']
+    ['apriori', 'coat', 'exact', 'greedy', 'pcta', 'search']
     """
-    return {method.name: method for method in (Apriori, Coat, Exact, Greedy, Pcta)}
+    return {method.name: method for method in (Apriori, Coat, Exact, Greedy, Pcta, Search)}
 
 
 def take_method(given: Any, **parameters: Any) -> Method:

@@ -10,7 +10,7 @@ from overcoat.algorithms.proof import Proof
 from overcoat.context import Stage
 from overcoat.partition import Partition
 
-__all__ = ["Outcome", "Step", "telling"]
+__all__ = ["Outcome", "Searched", "Step", "telling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,32 @@ class Step:
     constraint: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How a search went.
+
+    Attributes
+    ----------
+    minimise : what was minimised
+    before, after : the objective at the start, which is 1, and of the result
+    steps : how many steps each chain took
+    cooling : over how many steps the temperature was to fall; other than `steps` where the search
+        was ended early. Both, and the seed, repeat it
+    seed : of the draws
+    seconds : how long it took
+    trace : the best objective after so many steps
+    """
+
+    minimise: str
+    before: float
+    after: float
+    steps: int
+    cooling: int
+    seed: int
+    seconds: float
+    trace: tuple[tuple[int, float], ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The result of an algorithm.
@@ -46,6 +72,7 @@ class Outcome:
         are any, the policy was not met within s, and the partition shows what it would have taken
     start : what the first step found; None where every item stood alone
     proof : how far from the least loss it is at most, where the method proves that
+    searched : how the search went, where the method is one
     """
 
     partition: Partition
@@ -53,6 +80,7 @@ class Outcome:
     unmet: tuple[tuple[int, ...], ...] = ()
     start: Partition | None = None
     proof: Proof | None = None
+    searched: Searched | None = None
 
     def replay(self) -> Iterator[tuple[Step, tuple[int, ...], tuple[int, ...]]]:
         """Yield each step with the items of its group and of its partner at that time."""

@@ -48,6 +48,7 @@ def compare(
     *,
     allow_identifiers: bool = False,
     price: int | None = None,
+    bounds: bool = False,
     context: Context,
     report: Callable[[Comparison, Sequence[Path], Abstract[str, Prices]], None] | None = None,
 ) -> Compared:
@@ -61,6 +62,7 @@ def compare(
         policies, unless a policy file names one
     price : also say what each part of each policy costs, under its first method: of so many utility
         sets at most
+    bounds : also say how far from the least possible each is at most
     report : called with the comparison, the files and the prices when all is ready: should it fail,
         nothing is written
     """
@@ -92,6 +94,7 @@ def compare(
             among=questions.among,  # type: ignore[arg-type]
             by=questions.by,
             workloads=own,
+            bounds=bounds,
             folder=folder / "runs",
             context=context,
         )

@@ -97,7 +97,8 @@ def anonymize(
         seconds.update(write=now - writing, total=now - began)
         report(result, risk)
 
-    beside = publish_papers(papers, result, keep_order=outputs.keep_order, stage=stage)
+    keep_order = outputs.keep_order
+    beside = publish_papers(papers, result, keep_order=keep_order, context=context, stage=stage)
     if outputs.dry_run:
         told()
         return result

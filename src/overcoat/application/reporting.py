@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from overcoat.advice.price import price_of
 from overcoat.application.said import Input, Papers, Statement
 from overcoat.context import Context, Stage
 from overcoat.data.io import Staging, check_outputs, pack, send
@@ -43,13 +44,19 @@ __all__ = [
 
 
 def publish_papers(
-    papers: Papers, result: Result, *, keep_order: bool, stage: Stage
+    papers: Papers, result: Result, *, keep_order: bool, context: Context, stage: Stage
 ) -> dict[str | Path, Callable[[], str | bytes]]:
     """Return what makes each of the files, for `Result.write`."""
     names = {} if papers.describe is None else read_names(papers.describe)
     salt = None if papers.salt is None else read_salt(papers.salt)
     if papers.certificate is not None or papers.public_certificate is not None:
         result.policy.settled.to_json()  # a function in it cannot be written down: say so now
+    prices = None
+    if papers.price:
+        if result.method is None:
+            raise DataError("--price runs the method again: it is for anonymize")
+        stated = result.policy.stated
+        prices = price_of(result.data, stated, result.method, context=context)
     made: list[Internal] = []
 
     def told() -> Internal:
@@ -66,7 +73,7 @@ def publish_papers(
         return dumps(content)
 
     makers: list[tuple[str | None, Callable[[], str | bytes]]] = [
-        (papers.report, lambda: internal_page(told())),
+        (papers.report, lambda: internal_page(told(), prices)),
         (papers.external_report, lambda: external_page(told().external)),
         (papers.certificate, lambda: dumps(certificate_of(told()))),
         (papers.public_certificate, public),
@@ -94,16 +101,27 @@ def sha256_of(path: str) -> str:
 
 
 def settle_published(policy: Policy, mapping: Map, released: Transactions) -> Policy:
-    """Read the lines of a policy's files against what was published."""
+    """Read the lines of a policy's files against what was published.
+
+    They are split as the items of the release are; where that names items which the mapping does
+    not know, as those of the original may have been: a release can have another layout.
+    """
     layout = released.layout
-    domain = Domain(
-        mapping.vocabulary,
-        int(released.lengths.max(initial=0)),
-        layout.sep if layout and layout.format == "basket" else "",
-        policy.known,
-        policy.ignore_unknown,
-    )
-    return policy.settled(domain)
+    longest = int(released.lengths.max(initial=0))
+    own = layout.sep if layout and layout.format == "basket" else ""
+    readings = []
+    for sep in dict.fromkeys([own, None, *_SEPARATORS]):
+        domain = Domain(mapping.vocabulary, longest, sep, policy.known, policy.ignore_unknown)
+        readings.append(policy.settled(domain))
+        try:
+            readings[-1].bind_published(mapping.vocabulary, longest)
+        except PolicyError:
+            continue
+        return readings[-1]
+    return readings[0]  # whoever binds it will say what is wrong
+
+
+_SEPARATORS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.measures.queries import Workload
-from overcoat.policy.config import read_settings, state_policy
+from overcoat.policy.config import PARAMETERS, read_settings, state_policy
 from overcoat.policy.omop import settle_omop
 from overcoat.policy.policy import Policy
+from overcoat.policy.sets import Sets
 
 __all__ = ["Input", "Outputs", "Papers", "Questions", "Statement"]
 
@@ -45,7 +46,7 @@ class Statement:
     policy: Policy
     method: str | None = None
     settings: Abstract[str, Any] = field(default_factory=dict)
-    minimise: str | None = None
+    parameters: Abstract[str, Any] = field(default_factory=dict)  # of the method
 
     @classmethod
     def of(
@@ -74,11 +75,14 @@ class Statement:
                 stated.pop(other, None)  # what is said on the command line wins
         stated |= {key: value for key, value in settings.items() if value is not None}
         said = dict(stated)
-        method, minimise = stated.pop("algorithm", None), stated.pop("minimise", None)
+        method = stated.pop("algorithm", None)
+        parameters = {key: stated.pop(key) for key in PARAMETERS if key in stated}
+        if "queries" in parameters:
+            parameters["queries"] = Sets.read(parameters["queries"], sep=sep)
         stated, problems = settle_omop(stated, data)
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
-        return cls(policy.with_problems(problems), method, said, minimise)
+        return cls(policy.with_problems(problems), method, said, parameters)
 
     def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy.
@@ -86,7 +90,7 @@ class Statement:
         `start` is the mapping of an earlier release that the method is to go on from.
         """
         try:
-            method = take_method(self.method, minimise=self.minimise)
+            method = take_method(self.method, **self.parameters)
             return self.policy, method if start is None else method.starting_from(start)
         except PolicyError as error:
             return self.policy.with_problems(error.problems), take_method(None)
@@ -102,6 +106,7 @@ class Papers:
     certificate, public_certificate : where the two editions of the certificate go
     describe : a list of what items are called, which anyone may see
     salt : a secret by which the public certificate names the input
+    price : whether the report says what each part of the policy costs, which takes a run for each
     """
 
     report: str | None = None
@@ -110,6 +115,7 @@ class Papers:
     public_certificate: str | None = None
     describe: str | None = None
     salt: str | None = None
+    price: bool = False
 
     @property
     def files(self) -> dict[str, str | None]:
@@ -151,6 +157,8 @@ class Papers:
             problems.append(
                 Problem("--salt is for the digest of the input in a public certificate")
             )
+        if self.price and self.report is None:
+            problems.append(Problem("--price is for the report: name its file with --report"))
         if problems:
             raise DataError(problems)
 

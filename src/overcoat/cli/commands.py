@@ -30,6 +30,7 @@ from overcoat.cli.output import (
 )
 from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
+from overcoat.cli.searching import search_options
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 
 @click.command()
 @policy_options
+@search_options
 @output_options
 @paper_options
 @names_option

@@ -66,6 +66,11 @@ _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
     help="Also say what each part of the policy costs: the loss without it. Of utility sets the N "
     "with most people are tried, 20 if N is left out.",
 )
+@click.option(
+    "--bounds",
+    is_flag=True,
+    help="Also say how many times the least possible flat NCP each run has at most.",
+)
 @policy_options
 @allow_option
 @json_option
@@ -78,6 +83,7 @@ def compare(
     output: str,
     allow_identifiers: bool,
     price: int | None,
+    bounds: bool,
     as_json: bool,
     quiet: bool,
     **settings: Any,
@@ -121,6 +127,7 @@ def compare(
                 *(data, statements, sweeps, chosen, questions, folder),
                 allow_identifiers=allow_identifiers,
                 price=price,
+                bounds=bounds,
                 context=context,
                 report=report,
             )

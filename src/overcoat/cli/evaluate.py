@@ -63,6 +63,11 @@ __all__ = ["evaluate"]
     help="Write every query with its true count, which is not for publication, its estimate and "
     "its error; - for standard output.",
 )
+@click.option(
+    "--bounds",
+    is_flag=True,
+    help="With --policy: say how far from the least possible loss the release is at most.",
+)
 @layout_option
 @json_option
 @talk_options
@@ -75,6 +80,7 @@ def evaluate(
     min_confidence: float,
     top: int,
     output: str | None,
+    bounds: bool,
     to: str | None,
     as_json: bool,
     quiet: bool,
@@ -97,6 +103,9 @@ def evaluate(
     from overcoat.reports.json import evaluation_to_json
 
     check_standard_output(output, as_json=as_json)
+    if bounds and costs["policy"] is None:
+        raise click.UsageError("--bounds needs --policy: they are those of a policy")
+    least = state(data, **costs).policy if bounds else False
     with run_context(quiet=quiet) as context:
 
         def report(evaluation: Evaluation) -> None:
@@ -117,4 +126,5 @@ def evaluate(
             min_support=min_support,
             min_confidence=min_confidence,
             top=top,
+            bounds=least,
         )

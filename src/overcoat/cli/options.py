@@ -25,6 +25,7 @@ __all__ = [
     "start_option",
     "state",
     "talk_options",
+    "together",
     "workload_options",
 ]
 
@@ -34,7 +35,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 FILE = click.Path()
 
 
-def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+def together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
+    """Return one decorator that adds several options, in this order."""
+
     def decorate(function: F) -> F:
         for option in reversed(options):
             function = option(function)
@@ -43,7 +46,7 @@ def _together(options: Sequence[Callable[[F], F]]) -> Callable[[F], F]:
     return decorate
 
 
-_reading_options = _together(
+_reading_options = together(
     [
         click.option("--id", "id_", metavar="COLUMN", help="Long table: the transaction's column."),
         click.option(
@@ -181,7 +184,7 @@ _COSTS = {
     ),
 }
 
-policy_options = _together(
+policy_options = together(
     [
         click.option(
             "-k",
@@ -240,7 +243,8 @@ policy_options = _together(
         click.option(
             "--minimise",
             metavar="LOSS",
-            help="What the method is to minimise; exact: ul (default), ncp or flat.",
+            help="What the method is to minimise; exact: ul (default), ncp or flat; search: useful "
+            "(default), ul, ncp or queries.",
         ),
         _COSTS["--known"],
         _COSTS["--ignore-unknown"],
@@ -248,7 +252,7 @@ policy_options = _together(
     ]
 )
 
-cost_options = _together(list(_COSTS.values()))
+cost_options = together(list(_COSTS.values()))
 
 allow_option = click.option(
     "--allow-identifiers",
@@ -256,7 +260,7 @@ allow_option = click.option(
     help="Go on although items look like identifiers of people.",
 )
 
-output_options = _together(
+output_options = together(
     [
         click.option(
             "-o",
@@ -313,7 +317,7 @@ layout_option = click.option(
     help="Layout of RELEASED, where its name does not say it.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-_talk_options = _together(
+_talk_options = together(
     [
         click.option("-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
         click.option("-v", "--verbose", is_flag=True, help="Say what is being done."),
@@ -350,7 +354,7 @@ def _sizes(
         raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
 
 
-_workload_options = _together(
+_workload_options = together(
     [
         click.option(
             "--queries",

@@ -53,6 +53,11 @@ _OPTIONS = [
         help="A secret: the public certificate names the input by a digest salted with it.",
     ),
     describe_option,
+    click.option(
+        "--price",
+        is_flag=True,
+        help="With --report: run without each utility set and family, and say what each costs.",
+    ),
 ]
 
 
@@ -67,11 +72,13 @@ def paper_options(function: F) -> F:
         public_certificate: str | None,
         salt: str | None,
         describe: str | None,
+        price: bool,
         **others: Any,
     ) -> Any:
         from overcoat.application import Papers
 
-        papers = Papers(report, external_report, certificate, public_certificate, describe, salt)
+        files = (report, external_report, certificate, public_certificate, describe, salt)
+        papers = Papers(*files, price=price)
         return function(papers=papers, **others)
 
     decorated = cast(F, gathered)

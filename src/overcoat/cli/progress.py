@@ -70,7 +70,8 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
 
 
 def _line(stage: str, done: int, of: int) -> str:
-    text = _WORDS.get(stage, stage)
+    name, _, note = stage.partition(": ")
+    text = _WORDS.get(name, name) + (f", {note}" if note else "")
     if of:
         return f"{text}, {100 * done / of:.0f} %"
     return f"{text}, {done:,} steps" if done else text

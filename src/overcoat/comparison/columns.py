@@ -13,7 +13,13 @@ __all__ = ["METHOD", "Column", "heading", "joined", "measures_of", "setting_word
 
 METHOD = "algorithm"  # the column of the method
 _PERCENT = ("s", "h")  # sweeps over percentages
-_HEADINGS = {METHOD: "method", "ncp": "NCP", "flat_ncp": "flat NCP", "log2_ul": "log2 UL"}
+_HEADINGS = {
+    METHOD: "method",
+    "ncp": "NCP",
+    "flat_ncp": "flat NCP",
+    "times_least_flat_ncp": "flat NCP × least",
+    "log2_ul": "log2 UL",
+}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from overcoat.data.io import Staging
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
 from overcoat.evaluation import Measure, check_measures, list_of, measure_release
+from overcoat.least.bounds import Bounds, find_bounds
 from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.policy import Policy
 from overcoat.release.given import take_data
@@ -59,6 +60,7 @@ class Comparison:
     rows : one for each run: the values of its setting, its status, its measures
     workloads : the queries all of them answered, by name
     measures : measures of the user's own, which stand in the rows by their names
+    bounds : whether the rows have what any mapping without suppression must lose
     """
 
     data: Transactions
@@ -67,6 +69,7 @@ class Comparison:
     rows: tuple[dict[str, Any], ...]
     workloads: Mapping[str, Workload]
     measures: tuple[Measure, ...] = ()
+    bounds: bool = False
 
     @cached_property
     def frame(self) -> pl.DataFrame:
@@ -159,6 +162,7 @@ def compare(
     by: Literal["items", "occurrences"] = "items",
     workloads: Mapping[str, Workload] | None = None,
     measures: Iterable[Measure] = (),
+    bounds: bool = False,
     folder: str | Path | None = None,
     context: Context | None = None,
     **options: Any,
@@ -175,6 +179,8 @@ def compare(
         generalizes
     workloads : further workloads, by name
     measures : measures of your own
+    bounds : say how many times the least possible flat NCP each run has, at most; see
+        `overcoat.bounds`
     folder : keep each run here as soon as it is done; what is there already is not run again
     context : how to run: progress, cancelling, threads, memory
 
@@ -217,12 +223,40 @@ def compare(
     if among == "generalized":
         drawn = draw({x for run in runs if run.mapping for x in run.mapping.generalized})
     drawn |= workloads
+    least = _least(data, runs, context) if bounds else None
     rows = []
-    for run in runs:
+    for number, run in enumerate(runs):
         stage = context.start(f"measuring {run.setting.title}")
-        rows.append({**_setting_values(run), **_measure(data, run, drawn, measures, stage)})
+        row = {**_setting_values(run), **_measure(data, run, drawn, measures, stage)}
+        if least is not None:
+            row |= _bound_values(row, least[number])
+        rows.append(row)
     axes = tuple(runs[0].setting.values)
-    return Comparison(data, axes, tuple(runs), tuple(rows), drawn, measures)
+    return Comparison(data, axes, tuple(runs), tuple(rows), drawn, measures, bounds)
+
+
+def _least(data: Transactions, runs: list[Run], context: Context) -> list[Bounds]:
+    """Return the bounds of each run; those of equal policies are computed once."""
+    known: dict[Any, Bounds] = {}
+    found = []
+    for run in runs:
+        policy = run.policy
+        key = id(policy) if policy.stated.problems else (policy.stated, policy.k)
+        if key not in known:
+            with context.stage(f"bounds of {run.setting.title}") as stage:
+                known[key] = find_bounds(data, policy, stage=stage)
+        found.append(known[key])
+    return found
+
+
+def _bound_values(row: dict[str, Any], least: Bounds) -> dict[str, Any]:
+    flat = row["flat_ncp"]
+    times = None if flat is None else least.times_flat_ncp(flat)
+    return {
+        "least_flat_ncp": None if least.flat_ncp is None else float(least.flat_ncp),
+        "times_least_flat_ncp": times if times is not None and math.isfinite(times) else None,
+        "most_untouched": least.most_untouched,
+    }
 
 
 def _setting_values(run: Run) -> dict[str, Any]:

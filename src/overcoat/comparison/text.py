@@ -112,6 +112,8 @@ def essentials(comparison: Comparison) -> list[list[str]]:
         name: title for name, title in _SHORT.items() if any(r[name] is not None for r in rows)
     }
     shown |= {f"avg_re_{name}": f"AvgRE {name}" for name in comparison.workloads}
+    if comparison.bounds:
+        shown["times_least_flat_ncp"] = "× least"
     shown["seconds"] = "seconds"
     return [list(shown.values()), *([show_value(row[name]) for name in shown] for row in rows)]
 
@@ -138,6 +140,10 @@ def _remarks(comparison: Comparison) -> list[str]:
         f"refused: {titles[0]}" + f" and {len(titles) - 1} more" * (len(titles) > 1) + f": {reason}"
         for reason, titles in reasons.items()
     ]
+    if comparison.bounds:
+        remarks.append(
+            "× least: flat NCP is at most so many times what any mapping without suppression has"
+        )
     if not any(run.met for run in comparison.runs):
         remarks.append("none of these could be published: all would need more suppression than s")
     return remarks

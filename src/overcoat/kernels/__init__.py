@@ -12,10 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.engines import Engine, load
-from overcoat.kernels import reference
+from overcoat.kernels import moves, reference
 from overcoat.kernels.reference import TooManySetsError
 
-__all__ = ["TooManySetsError", "count_tree_class", "grouping_class", "mole_finder"]
+__all__ = [
+    "TooManySetsError",
+    "annealing_class",
+    "count_tree_class",
+    "grouping_class",
+    "mole_finder",
+]
 
 _TWIN = "overcoat.kernels.reference"
 
@@ -23,6 +29,14 @@ _TWIN = "overcoat.kernels.reference"
 def grouping_class(engine: Engine | None = None) -> type[reference.Grouping]:
     """Return the `Grouping` of an engine."""
     found: type[reference.Grouping] = load("overcoat.kernels.grouping", _TWIN, engine).Grouping
+    return found
+
+
+def annealing_class(engine: Engine | None = None) -> type[moves.Annealing]:
+    """Return the `Annealing` of an engine."""
+    found: type[moves.Annealing] = load(
+        "overcoat.kernels.annealing", "overcoat.kernels.moves", engine
+    ).Annealing
     return found
 
 

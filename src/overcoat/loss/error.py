@@ -21,7 +21,7 @@ from overcoat.errors import PolicyError
 from overcoat.loss.separable import touched_by
 from overcoat.partition import Partition
 
-__all__ = ["Errors", "ExpectedError", "guess_factor", "n_pairs"]
+__all__ = ["Errors", "ExpectedError", "count_pairs", "guess_factor", "n_pairs"]
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -90,13 +90,31 @@ class ExpectedError:
                 f"the rows hold {n_pairs(data):,} pairs of items, too many to count all of them"
             )
         self._data, self._stage = data, stage
-        self._first, self._second, self._together = _count_pairs(
+        self._first, self._second, self._together = count_pairs(
             data.offsets, data.codes, data.counts, data.n_items, stage
         )
 
     def total(self, partition: Partition) -> Errors:
         """Return the errors under a partition."""
         return self._over(partition, np.ones(self._data.n_items, bool))
+
+    @property
+    def pairs(self) -> tuple[Numbers, Numbers, Numbers]:
+        """The pairs of items that somebody has, the smaller code first, and how many have each."""
+        return self._first, self._second, self._together
+
+    def images(self, partition: Partition) -> tuple[Numbers, Numbers]:
+        """Return how many have the image of each item, and of each pair; 0 where it is none."""
+        data, n = self._data, self._data.n_items
+        everything = np.ones(n, bool)
+        offsets, groups, counts = _recoded(data, partition, everything)
+        single = np.bincount(groups, np.repeat(counts, np.diff(offsets)), n).astype(np.int64)
+        home = partition.group_of.astype(np.int64)
+        of_items = np.where(home >= 0, single[np.maximum(home, 0)], 0)
+        one, other = home[self._first], home[self._second]
+        met = _Table(*count_pairs(offsets, groups, counts, n, self._stage), n)
+        image = np.where(one == other, of_items[self._first], met.of(one, other))
+        return of_items, np.where((one >= 0) & (other >= 0), image, 0)
 
     def change(self, partition: Partition, item: int, group: int) -> Errors:
         """Return how much the errors grow when an item is moved; see `Partition.moved`.
@@ -123,7 +141,7 @@ class ExpectedError:
         inside = among[self._first] | among[self._second]
         first, second = self._first[inside], self._second[inside]
         one, other = home[first], home[second]
-        met = _Table(*_count_pairs(offsets, groups, counts, n, self._stage), n)
+        met = _Table(*count_pairs(offsets, groups, counts, n, self._stage), n)
         image = np.where(one == other, single[one], met.of(one, other))
         of_pairs = np.abs(self._together[inside] - image * factor[first] * factor[second])
         return Errors(
@@ -161,7 +179,7 @@ def _recoded(
     return offsets, (keys % max(data.n_items, 1)).astype(np.int32), data.counts[rows[starts]]
 
 
-def _count_pairs(
+def count_pairs(
     offsets: Numbers, codes: Codes, counts: Numbers, n_items: int, stage: Stage
 ) -> tuple[Numbers, Numbers, Numbers]:
     """Return the pairs that rows hold, the smaller code first, and how many hold each; in order."""

@@ -22,7 +22,7 @@ from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 
-__all__ = ["KEYS", "read_policy", "read_settings", "state_policy"]
+__all__ = ["KEYS", "PARAMETERS", "read_policy", "read_settings", "state_policy"]
 
 # What each key may be in TOML; on the command line a path is a path and a number is a number.
 KEYS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -42,14 +42,20 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "penalties": ((str, dict), "a file name or a table of numbers"),
     "algorithm": ((str,), "a name"),
     "minimise": ((str,), "what the algorithm is to minimise"),
+    "queries": ((str,), "a file name"),
+    "steps": ((int,), "a whole number"),
+    "seconds": ((int, float), "a number"),
+    "seed": ((int,), "a whole number"),
+    "cooling": ((int,), "a whole number"),
     "known": ((str,), "a file name"),
     "ignore_unknown": ((bool,), "true or false"),
 }
 ALIASES = {"s": "max_suppressed"}
 FILES = (
     *("privacy", "linkable", "private", "utility"),
-    *("hierarchy", "distances", "penalties", "known"),
+    *("hierarchy", "distances", "penalties", "known", "queries"),
 )
+PARAMETERS = ("minimise", "queries", "steps", "seconds", "seed", "cooling")  # of the method
 ITEMS = ("linkable", "private")  # one set of items each
 PROTECTION = ("k", "max_suppressed", "privacy", "km", *ITEMS, "h", "pgen")  # not of what it costs
 

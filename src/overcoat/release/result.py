@@ -12,7 +12,7 @@ import numpy as np
 
 from overcoat import html
 from overcoat.algorithms.method import Method
-from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.outcome import Outcome, Searched
 from overcoat.algorithms.proof import Proof
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
@@ -134,6 +134,11 @@ class Result:
     def exactness(self) -> Exactness:
         """How many items of people are told exactly, as one of several, or not at all."""
         return exactness_of(self.data, self.mapping)
+
+    @property
+    def searched(self) -> Searched | None:
+        """How the search went, where the method is one."""
+        return None if self._outcome is None else self._outcome.searched
 
     @property
     def trace(self) -> Iterator[TraceStep]:

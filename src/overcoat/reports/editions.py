@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from html import escape
 
+from overcoat.advice.price import Prices
 from overcoat.evidence import External, Internal
 from overcoat.html import Raw, table
-from overcoat.reports.inside import error_section, inside_rows, named_rows, reasons_of
+from overcoat.reports.inside import (
+    error_section,
+    inside_rows,
+    named_rows,
+    price_section,
+    reasons_of,
+)
 from overcoat.reports.page import page, scrolling
 from overcoat.reports.sections import (
     cards,
@@ -62,10 +69,10 @@ def external_page(told: External) -> str:
     )
 
 
-def internal_page(told: Internal, price: Mapping[str, str] | None = None) -> str:
-    """Return the internal edition; `price` says of named sets what their wish costs."""
+def internal_page(told: Internal, prices: Prices | None = None) -> str:
+    """Return the internal edition; `prices` say what each part of the policy costs."""
     outside = told.external
-    sets, head = named_rows(told, price)
+    sets, head = named_rows(told, None if prices is None else prices.words())
     risk = risk_section(outside.n_transactions, outside.k, outside.risk, told.risk)
     parameters, digests = inside_rows(told)
     return _page(
@@ -79,6 +86,7 @@ def internal_page(told: Internal, price: Mapping[str, str] | None = None) -> str
             ("groups", "Groups", group_section(outside, told.names, reasons_of(told))),
             ("sizes", "Sizes and supports", size_section(outside)),
             ("errors", "Error of counts", error_section(told)),
+            *([("price", "What each wish costs", price_section(prices))] if prices else []),
             ("checks", "Parameters and digests", _checks(outside, parameters, digests)),
         ],
     )

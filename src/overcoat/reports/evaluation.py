@@ -46,6 +46,7 @@ def evaluation_lines(evaluation: Evaluation) -> str:
         *([("told", str(evaluation.exactness))] if evaluation.exactness else []),
         ("loss", _loss(evaluation.loss.log2_ul)),
         *_ncp_lines(evaluation),
+        *_bound_lines(evaluation),
         *exact_counts(evaluation.counts),
         *(("queries", _errors(answers)) for answers in evaluation.answers),
     ]
@@ -142,6 +143,24 @@ def _ncp_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
         ("ncp", _width(evaluation.ncp, under)),
         ("flat ncp", _width(evaluation.flat_ncp, "that holds")),
     ]
+
+
+def _bound_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """Say how far from the least possible the release is at most."""
+    if (least := evaluation.bounds) is None:
+        return []
+    lines = [("least", str(least))]
+    losses = [("flat NCP", least.times_flat_ncp(evaluation.flat_ncp))]
+    if evaluation.has_hierarchy:
+        losses.append(("NCP", least.times_ncp(evaluation.ncp)))
+    told = [f"{name} at most {times:.3g} times" for name, times in losses if _known(times)]
+    if told:
+        lines.append(("", f"{' and '.join(told)} the least possible without suppression"))
+    return lines
+
+
+def _known(times: float | None) -> bool:
+    return times is not None and math.isfinite(times)
 
 
 def _width(ncp: float, wide: str) -> str:

@@ -5,23 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from overcoat.advice.price import Prices
 from overcoat.evidence import Internal
 from overcoat.exposure.native import Persons
 from overcoat.html import Raw, escape, table
 from overcoat.reports.page import scrolling
+from overcoat.reports.price import PRICE_COLUMNS, price_rows
 from overcoat.reports.sections import labelled
 from overcoat.reports.wording import errors
 from overcoat.words import count_of, listed
 
-__all__ = ["error_section", "inside_rows", "named_rows", "reasons_of"]
+__all__ = ["error_section", "inside_rows", "named_rows", "price_section", "reasons_of"]
 
 Rows = list[tuple[str, object]]
 
 
 def named_rows(
-    told: Internal, price: Mapping[str, str] | None = None
+    told: Internal, prices: Mapping[str, str] | None = None
 ) -> tuple[list[list[object]], list[str]]:
-    """Return each named set before and after, with its price where that is known."""
+    """Return each named set before and after, with its price where that is known, in words."""
     head = ["Set", "People before", "People after", "Exact", "Items", "Left out"]
     rows: list[list[object]] = [
         [
@@ -34,10 +36,10 @@ def named_rows(
         ]
         for one in told.counts
     ]
-    if price is not None and rows:
-        head.append("Without it")
+    if prices is not None and rows:
+        head.append("Price")
         for row, one in zip(rows, told.counts, strict=True):
-            row.append(price.get(one.name, ""))
+            row.append(prices.get(one.name, "not tried"))
     return rows, head
 
 
@@ -89,6 +91,22 @@ def error_section(told: Internal) -> Iterator[str]:
 
 def _error(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def price_section(prices: Prices) -> Iterator[str]:
+    """Yield what the release would cost without each part of the policy."""
+    yield (
+        "<p>Each line is a run that was made and verified with one thing not asked for. The price "
+        "of a thing is by how much it makes the flat certainty penalty (flat NCP, 0 to 1) larger; "
+        "below 0 the method does worse without it.</p>"
+    )
+    rows = [[labelled(row[0]), *row[1:]] for row in price_rows(prices)]
+    head = [name[:1].upper() + name[1:] for name in PRICE_COLUMNS]
+    yield scrolling(table(rows, head, "What the release costs without …"), "Prices")
+    if prices.left_out:
+        yield f"<p>{count_of(prices.left_out, 'set')} with fewer people not tried.</p>"
+    for note in prices.notes:
+        yield f"<p>{escape(note)}</p>"
 
 
 def inside_rows(told: Internal) -> tuple[Rows, Rows]:

@@ -28,6 +28,7 @@ from overcoat.release.result import Result
 from overcoat.verification import Verdict
 
 __all__ = [
+    "bounds_to_json",
     "error_to_json",
     "evaluation_to_json",
     "failed_to_json",
@@ -41,6 +42,23 @@ _PROBLEMS = 300  # listed one by one; the message has the number of all
 
 
 _DIGESTS = ("input", "policy", "released", "mapping")
+
+
+def _search(result: Result) -> dict[str, Any] | None:
+    """Return how a search went; what repeats it, too."""
+    found = result.searched
+    if found is None:
+        return None
+    return {
+        "minimise": found.minimise,
+        "objective_before": found.before,
+        "objective_after": _finite(found.after),
+        "steps": found.steps,
+        "cooling": found.cooling,
+        "seed": found.seed,
+        "seconds": found.seconds,
+        "trace": [list(point) for point in found.trace if _finite(point[1]) is not None],
+    }
 
 
 def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
@@ -66,6 +84,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "log2_ul": _finite(result.loss.log2_ul),
         "optimum": None if result.proof is None else proof_to_json(result.proof),
         "named_sets": _named_sets(result.counts),
+        "search": _search(result),
         "moved": None if result.moved is None else result.moved.to_json(),
         "verified": result.verdict.ok,
         "largest_k": result.verdict.largest_k,
@@ -186,6 +205,7 @@ def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
         "log2_ul": _finite(evaluation.loss.log2_ul),
         "ncp": evaluation.ncp,
         "flat_ncp": evaluation.flat_ncp,
+        "bounds": None if evaluation.bounds is None else bounds_to_json(evaluation),
         "expected_error": None if evaluation.expected is None else asdict(evaluation.expected),
         "own": evaluation.own,
         "named_sets": _named_sets(evaluation.counts),
@@ -210,6 +230,34 @@ def evaluation_to_json(evaluation: Evaluation, **more: Any) -> dict[str, Any]:
         "notes": problem_lines(evaluation.notes),
         **more,
     }
+
+
+def bounds_to_json(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return what any mapping without suppression loses at least, and how far above it this is."""
+    if (least := evaluation.bounds) is None:
+        return None
+    ul = None
+    if least.log2_ul is not None and math.isfinite(evaluation.loss.log2_ul):
+        ul = evaluation.loss.log2_ul - least.log2_ul
+    return {
+        "without_suppression": True,
+        "possible": least.possible,
+        "n_conflicts": least.n_conflicts,
+        "n_rare": least.n_rare,
+        "most_untouched": least.most_untouched,
+        "flat_ncp": None if least.flat_ncp is None else float(least.flat_ncp),
+        "ncp": None if least.ncp is None else float(least.ncp),
+        "log2_ul": least.log2_ul,
+        "times_flat_ncp": _finite_or_none(least.times_flat_ncp(evaluation.flat_ncp)),
+        "times_ncp": _finite_or_none(least.times_ncp(evaluation.ncp)),
+        "log2_times_ul": ul,
+        "by": least.by,
+        "whole": least.whole,
+    }
+
+
+def _finite_or_none(value: float | None) -> float | None:
+    return None if value is None else _finite(value)
 
 
 def _named_sets(counts: Iterable[NamedCount]) -> list[dict[str, Any]]:

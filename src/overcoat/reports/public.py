@@ -7,6 +7,7 @@ from collections.abc import Mapping as Abstract
 from pathlib import Path
 from typing import Any, Literal
 
+from overcoat.advice.price import Prices
 from overcoat.context import Context
 from overcoat.errors import DataError, PolicyError, VerificationError
 from overcoat.evidence import External, Internal, Published
@@ -38,7 +39,7 @@ def report(
     data: Any = None,
     edition: Literal["internal", "external"] | None = None,
     names: Names = None,
-    prices: Abstract[str, str] | None = None,
+    prices: Prices | None = None,
     context: Context | None = None,
     **options: Any,
 ) -> str:
@@ -55,7 +56,7 @@ def report(
     data : the original, which makes it the internal edition; the options are then those of `data`
     edition : ``internal`` or ``external``; by default internal where the original is at hand
     names : what items are called, by item, or a file of codes and descriptions
-    prices : of named sets, what their wish costs, in words; for the internal edition
+    prices : what each part of the policy costs, from `price`; for the internal edition
     context : how to run
 
     Raises

@@ -40,6 +40,7 @@ _LONGEST = 120  # characters of one item or name
 _WIDE = 24  # characters: longer words may be broken anywhere
 _MOST_LISTED = 350_000  # characters of items in all
 _MOST_GROUPS = 1500
+_FEW_GROUPS = 40
 _SIZES = (1, 2, 3, 6, 11, 21, 51, 101, 501)
 _CROWDS = (1, 5, 10, 50, 100, 500, 1000, 10_000, 100_000)
 
@@ -282,19 +283,26 @@ def group_section(
     columns = ["Group", "Items", "People"]
     columns += ["Set"] * bool(block_of) + ["Lies under"] * bool(above)
     columns += ["Why"] * (reasons is not None)
-    body = []
+    body, inside = [], []
     for label, items in merged[:_MOST_GROUPS]:
-        inside = list_items(items)
-        folded = f"<details><summary>{labelled(label)}</summary><p>{inside}</p></details>"
-        row: list[object] = [Raw(folded), len(items), people_of.get(label, 0)]
+        name, size = labelled(label), count_of(len(items), "item")
+        inside.append(
+            f"<details><summary>{name}: {size}</summary><p>{list_items(items)}</p></details>"
+        )
+        row: list[object] = [name, len(items), people_of.get(label, 0)]
         row += [labelled(block_of.get(items[0], ""))] * bool(block_of)
         row += [labelled(above.get(label, ""))] * bool(above)
         row += [] if reasons is None else [labelled(reasons.get(label, ""), 200)]
         body.append(row)
     if body:
-        yield ("<p>Whoever has a group has one or more of its items. Open a group to see them.</p>")
-        inside = table(body, columns, _caption(len(merged)))
-        yield f'<div class="groups">{scrolling(inside, "Groups")}</div>'
+        yield "<p>Whoever has a group has one or more of its items.</p>"
+        groups = scrolling(table(body, columns, _caption(len(merged))), "Groups")
+        yield f'<div class="groups">{groups}</div>'
+        unfolded = " open" if len(body) <= _FEW_GROUPS else ""
+        yield (
+            f"<details{unfolded}><summary><h3>Items of each group</h3></summary>"
+            f'<div class="members">{"".join(inside)}</div></details>'
+        )
         if len(merged) > len(body):
             yield f"<p>… and {len(merged) - len(body):,} more: the mapping has them all.</p>"
     else:

@@ -53,6 +53,12 @@ thead th { white-space: normal }
 summary { cursor: pointer }
 summary:focus-visible, a:focus-visible { outline: 3px solid #0072b2; outline-offset: 2px }
 details > p { margin: .3rem 0 .5rem; font-size: .85rem; overflow-wrap: anywhere }
+h3 { display: inline; font-size: 1.05rem }
+.members {
+  display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr));
+  column-gap: 1.5rem; margin: .4rem 0 .75rem;
+}
+.members details { border-bottom: 1px solid var(--line); padding: .15rem 0 }
 section > details { margin: .75rem 0; max-width: 60rem }
 code { font-size: .85em; overflow-wrap: anywhere }
 pre {
@@ -73,9 +79,9 @@ pre {
   details::details-content { content-visibility: visible; block-size: auto; opacity: 1 }
   td:not(.number), td:last-child:not(.number) { min-width: 0 }
   h2 { break-after: avoid }
-  .groups tbody th { width: 50% }
-  details > p { font-size: 7pt }
-  section > details > p { font-size: 8pt }
+  details > p { font-size: 8pt }
+  .members { display: block }
+  summary { break-after: avoid }
 }
 """
 )

@@ -1,0 +1,126 @@
+"""How far from the proven optimum methods are, on random small domains; and how tight bounds are.
+
+    python -m experiments.gaps [--instances 2000]
+
+Prints the tables of docs/optimum.md. An instance has 4 to 8 items, a policy of every kind, utility
+sets or none, a hierarchy or none. Counted are those that COAT meets within s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from statistics import median
+
+import overcoat as oc
+from overcoat.algorithms.exact import exact
+from overcoat.algorithms.prices import Objective
+from overcoat.algorithms.proof import times
+from overcoat.data.transactions import Transactions
+from overcoat.least.bounds import find_bounds
+from overcoat.loss.flat import FlatPenalty
+from overcoat.loss.ncp import CertaintyPenalty
+from overcoat.loss.separable import Separable
+from overcoat.loss.ul import UtilityLoss
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import Family
+
+NAMES: dict[Objective, str] = {"ul": "UL", "ncp": "NCP", "flat": "flat NCP"}
+
+
+def instances(number: int) -> Iterator[tuple[Transactions, oc.Policy]]:
+    """Yield random data, and policies of every kind for them."""
+    rng = random.Random(11)
+    for _ in range(number):
+        labels = [f"i{n}" for n in range(rng.randint(4, 8))]
+        share = {label: rng.uniform(0.05, 0.5) for label in labels}
+        rows = [
+            {label for label in labels if rng.random() < share[label]}
+            for _ in range(rng.randint(15, 80))
+        ]
+        data = Transactions.of(rows)
+        items = list(data.vocabulary)
+        families: list[Family] = [
+            oc.AllItemsets(rng.choice([1, 2, 2, 3])),
+            oc.AllItemsets(2, rng.sample(items, max(1, len(items) // 2))),
+            oc.Itemsets([rng.sample(items, min(rng.randint(1, 4), len(items))) for _ in range(4)]),
+            oc.Pgen(),
+        ]
+        utility = oc.Utility([items[: len(items) // 2]]) if rng.random() < 0.3 else oc.Utility()
+        yield (
+            data,
+            oc.Policy(
+                rng.randint(2, 6),
+                rng.choice(families),
+                utility,
+                rng.choice([0.5, 20]),
+                oc.Hierarchy.balanced(items, 3) if rng.random() < 0.5 else None,
+            ),
+        )
+
+
+def loss_of(objective: Objective, data: Transactions, policy: BoundPolicy) -> Separable:
+    """Return the loss that an objective is."""
+    if objective == "ul":
+        return UtilityLoss(data, policy.weights, policy.penalties)
+    if objective == "ncp":
+        return CertaintyPenalty(data, policy.hierarchy)
+    return FlatPenalty(data)
+
+
+def shown(name: str, objective: str, ratios: list[float]) -> str:
+    """Return one row of the table."""
+    ratios.sort()
+    optimal = sum(ratio == 1 for ratio in ratios) / len(ratios)
+    ninety = ratios[int(0.9 * (len(ratios) - 1))]
+    return (
+        f"| {name} | {objective} | {len(ratios):,} | {100 * optimal:.1f} % | "
+        f"{median(ratios):.2f} | {ninety:.2f} | {ratios[-1]:.1f} |"
+    )
+
+
+def main() -> None:
+    """Run everything and print the tables."""
+    parser = argparse.ArgumentParser(description="gaps to the proven optimum")
+    parser.add_argument("--instances", type=int, default=2000)
+    number = parser.parse_args().instances
+    methods: list[str] = [name for name in ("coat", "pcta", "search") if name in oc.methods()]
+    gaps: dict[tuple[str, Objective], list[float]] = {}
+    tight: dict[Objective, list[float]] = {}
+    for data, stated in instances(number):
+        policy = stated.bind(data)
+        found = {name: oc.methods()[name]().find(data, policy, oc.Context().start("gaps"))
+                 for name in methods if name != "search"}  # fmt: skip
+        if found["coat"].unmet:
+            continue
+        bounds = find_bounds(data, policy)
+        for objective in NAMES:
+            best = exact(data, policy, objective).proof
+            assert best is not None
+            assert best.proven
+            loss = loss_of(objective, data, policy)
+            of_this = dict(found)
+            if "search" in methods:
+                goal = "ul" if objective == "ul" else "ncp" if objective == "ncp" else "flat"
+                searching = oc.methods()["search"](minimise=goal)  # type: ignore[call-arg]
+                of_this["search"] = searching.find(data, policy, oc.Context().start("gaps"))
+            for name, outcome in of_this.items():
+                if not outcome.unmet and best.found:
+                    ratio = times(loss.total(outcome.partition), best.found)
+                    gaps.setdefault((name, objective), []).append(ratio)
+            kept = exact(data, replace(policy, budget=0), objective)
+            bound = {"ul": bounds.ul, "ncp": bounds.ncp, "flat": bounds.flat_ncp}[objective]
+            if kept.proof is not None and bound:
+                tight.setdefault(objective, []).append(times(kept.proof.found, bound))
+    head = "| | loss | instances | optimal | median | 90 of 100 at most | worst |"
+    print(f"{head}\n| --- | --- | ---: | ---: | ---: | ---: | ---: |")  # noqa: T201
+    for (name, objective), ratios in sorted(gaps.items(), key=lambda one: methods.index(one[0][0])):
+        print(shown(f"`{name}`", NAMES[objective], ratios))  # noqa: T201
+    for objective, ratios in tight.items():
+        print(shown("optimum / bound", NAMES[objective], ratios))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

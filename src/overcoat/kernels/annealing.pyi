@@ -1,0 +1,1 @@
+from overcoat.kernels.moves import Annealing as Annealing

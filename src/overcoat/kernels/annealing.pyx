@@ -1,0 +1,306 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""The search itself: annealing by heat bath over all targets of an item, and descent.
+
+Draws, weights and comparisons are whole numbers, or doubles that are only added, multiplied and
+compared, one at a time: the same steps on every machine.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from overcoat.kernels.costs cimport PRICED
+from overcoat.kernels.keeping cimport Keeping
+from overcoat.kernels.pulse cimport beat
+
+from overcoat.kernels.problem import cooling_table
+from overcoat.kernels.reference import nothing
+
+
+cdef double REACH = 16  # a target so many temperatures above the cheapest is never taken
+
+
+cdef class Annealing(Keeping):
+    """See `overcoat.kernels.moves.Annealing`."""
+
+    def __init__(self, rules, limits, price, group_of, seed, tell=nothing):
+        n = len(group_of)
+        self._random = seed
+        self.allowed = rules.budget
+        self._cooling = cooling_table()
+        self._changes, self._odds = np.zeros(n + 3), np.zeros(n + 3, np.int64)
+        self._queue = np.zeros(n + 3, np.int32)
+        Keeping.__init__(self, rules, limits, price, group_of, tell)
+        self._best_slot, self._order = np.array(self._slot), np.zeros(n + 1, np.int32)
+        self.now = self.best = self.total()
+        # A start that suppresses too much is no result, and may not suppress more.
+        self.budget = max(self.allowed, self.n_suppressed)
+        if self.n_suppressed > self.allowed:
+            self.best = INFINITY
+
+    def anneal(self, int64_t steps, double temperature, tell=nothing):
+        """Take so many steps at a temperature: each time some item goes where chance sends it."""
+        cdef int64_t step
+        cdef int32_t x
+        self._tell = tell
+        if self.n_items == 0:
+            return
+        with nogil:
+            self.now = self.total()
+            for step in range(steps):
+                x = <int32_t> (self.draw() % <uint64_t> self.n_items)
+                if self.heat_bath(x, temperature) and self.now < self.best:
+                    self.remember()
+
+    def descend(self, tell=nothing):
+        """Go from the best there was to where no item can move, no group be undone, with a gain."""
+        cdef int32_t x = 0, slot, idle = 0
+        cdef bint better = True
+        self._tell = tell
+        self.back_to_best()
+        with nogil:
+            self.now = self.total()
+            while better:
+                better = False
+                idle = 0
+                while idle < self.n_items:
+                    idle = 0 if self.improve(x) else idle + 1
+                    x = x + 1 if x + 1 < self.n_items else 0
+                slot = 0
+                while slot < self.n_slots:
+                    if self._size[slot] > 1 and self.undo(slot):
+                        better = True
+                    slot += 1
+            self.now = self.total()
+            if self.now < self.best or self.best == INFINITY:
+                self.remember()
+
+    def targets(self, int32_t x):
+        """Return where an item may go, and by how much the cost then grows; for tests.
+
+        Slots; one that is empty stands for a group of its own, -1 for none.
+        """
+        cdef int32_t i
+        self._tell = nothing
+        found = {}
+        self.evaluate(x, INFINITY)
+        n = self.n_targets
+        names = [self._targets[i] for i in range(n)]
+        changes = [self._changes[i] for i in range(n)]
+        for i, (name, change) in enumerate(zip(names, changes)):
+            self.evaluate(x, INFINITY)
+            home = self._slot[x]
+            if self.attempt(x, i):
+                found[name] = change
+                self.n_moves -= 1
+                self.regroup(x, home)
+        return found
+
+    def move(self, int32_t x, int32_t target):
+        """Move an item, whatever that breaks; for tests."""
+        self._tell = nothing
+        self.regroup(x, target)
+        self.now = self.total()
+
+    def back_to_best(self):
+        """Go back to the best partition there was."""
+        cdef int32_t x
+        for x in range(self.n_items):
+            if self._slot[x] != self._best_slot[x]:
+                self.regroup(x, self._best_slot[x])
+
+    @property
+    def cost_now(self):
+        """What the partition costs."""
+        return self.total()
+
+    @property
+    def cost_of_best(self):
+        """What the best partition so far costs."""
+        return self.best
+
+    @property
+    def moves(self):
+        """How many moves were made."""
+        return self.n_moves
+
+    def best_group_of(self):
+        """Return the slot of each item in the best partition so far."""
+        return np.array(self._best_slot[:self.n_items])
+
+    # -- one step -------------------------------------------------------------------------
+
+    cdef uint64_t draw(self) noexcept nogil:
+        """Return 63 random bits (splitmix64)."""
+        cdef uint64_t value
+        self._random += <uint64_t> 0x9E3779B97F4A7C15
+        value = self._random
+        value = (value ^ (value >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
+        value = (value ^ (value >> 27)) * <uint64_t> 0x94D049BB133111EB
+        return (value ^ (value >> 31)) >> 1
+
+    cdef int evaluate(self, int32_t x, double reach) except -1 nogil:
+        """Find the targets of an item, and what each costs.
+
+        Not exactly where it is `reach` or more above the cheapest target, or above staying, or,
+        without a reach, where it is no gain: what a move costs at least is known sooner, and the
+        cheapest are looked at first.
+        """
+        cdef int32_t i, at, n
+        cdef double least = 0
+        self.prepare(x)
+        self.find_targets(x, self.budget)
+        n = self.n_targets
+        for i in range(n):
+            self._changes[i] = self.change(x, self._targets[i], True)
+        if self.mode == PRICED and self._has_pairs:
+            # The cheapest first, by a heap of what is left.
+            for i in range(n):
+                self._queue[i] = i
+            for i in range(n // 2 - 1, -1, -1):
+                self._sink(i, n)
+            while n:
+                at = self._queue[0]
+                if self._changes[at] >= (least + reach if reach > 0 else 0):
+                    break
+                n -= 1
+                self._queue[0] = self._queue[n]
+                self._sink(0, n)
+                self._changes[at] = self.change(x, self._targets[at], False)
+                least = min(least, self._changes[at])
+        beat(self._tell, &self._work, self.n_targets)
+        return 0
+
+    cdef void _sink(self, int32_t at, int32_t n) noexcept nogil:
+        """Bring a heap of targets, the cheapest on top, into order."""
+        cdef int32_t child, one = self._queue[at] if n else 0
+        while 2 * at + 1 < n:
+            child = 2 * at + 1
+            if child + 1 < n and (
+                    self._changes[self._queue[child + 1]] < self._changes[self._queue[child]]):
+                child += 1
+            if self._changes[one] <= self._changes[self._queue[child]]:
+                break
+            self._queue[at] = self._queue[child]
+            at = child
+        if n:
+            self._queue[at] = one
+
+    cdef int regroup(self, int32_t x, int32_t target) except -1 nogil:
+        self.prepare(x)
+        self.shift(x, target)
+        return 0
+
+    cdef int attempt(self, int32_t x, int32_t number) except -1 nogil:
+        """Move the item that was evaluated, if that is allowed; else change nothing."""
+        cdef int32_t home = self._slot[x], target = self._targets[number]
+        self.losses_after(x, target)
+        if not self.within_limits():
+            return 0
+        self.shift(x, target)
+        if self.holds_after(x, home, target):
+            self.now = self.now + self._changes[number]
+            self.n_moves += 1
+            return 1
+        self.regroup(x, home)
+        self.prepare(x)
+        return 0
+
+    cdef int heat_bath(self, int32_t x, double temperature) except -1 nogil:
+        """Let an item go to one of its targets, or stay, by exp(-change / temperature)."""
+        cdef:
+            int32_t i, n
+            int64_t exponent, total = 0
+            uint64_t drawn
+            double least = 0
+        self.evaluate(x, REACH * temperature)
+        n = self.n_targets
+        if n == 0:
+            return 0
+        self._changes[n] = 0  # staying
+        for i in range(n):
+            least = min(least, self._changes[i])
+        for i in range(n + 1):
+            self._odds[i] = 0
+            if self._changes[i] - least < REACH * temperature:
+                exponent = <int64_t> ((self._changes[i] - least) * 256 / temperature)
+                self._odds[i] = self._cooling[exponent & 255] >> (exponent >> 8)
+            total += self._odds[i]
+        while True:
+            drawn = self.draw() % <uint64_t> total if total > 0 else 0
+            i = 0
+            while i < n and drawn >= <uint64_t> self._odds[i]:
+                drawn -= <uint64_t> self._odds[i]
+                i += 1
+            if i == n or total == 0:
+                return 0
+            if self.attempt(x, i):
+                return 1
+            total -= self._odds[i]
+            self._odds[i] = 0
+
+    cdef int improve(self, int32_t x) except -1 nogil:
+        """Move an item where that gains most, if it gains anywhere."""
+        cdef int32_t i, best
+        self.evaluate(x, 0)
+        while True:
+            best = -1
+            for i in range(self.n_targets):
+                if self._changes[i] < 0 and (best < 0 or self._changes[i] < self._changes[best]):
+                    best = i
+            if best < 0:
+                return 0
+            if self.attempt(x, best):
+                return 1
+            self._changes[best] = 0
+
+    cdef int undo(self, int32_t slot) except -1 nogil:
+        """Undo a group into its items, if that is allowed and gains."""
+        cdef:
+            double before = self.total()
+            int32_t item, first, at, n = self._size[slot], i
+            int64_t flat = self.flat, ncp = self.ncp, ul = self.ul
+            bint good = True
+        # Its items in order; the first one stays.
+        i, item = 0, self._head[slot]
+        while item >= 0:
+            at = i
+            while at > 0 and self._order[at - 1] > item:
+                self._order[at] = self._order[at - 1]
+                at -= 1
+            self._order[at] = item
+            i += 1
+            item = self._next[item]
+        first = self._order[0]
+        for i in range(n - 1):
+            self._order[i] = self._order[i + 1]
+        for i in range(n - 1):
+            self.make_room(self.n_slots + 1)
+            self.regroup(self._order[i], self.free_slot())
+        good = (self.total() < before and self.flat <= max(self.flat_limit, flat)
+                and (not self._has_ncp or self.ncp <= max(self.ncp_limit, ncp))
+                and self.ul <= max(self.ul_limit, ul))
+        if good:
+            good = self.holds_for(slot, False) == 1
+            for i in range(n - 1):
+                good = good and self.holds_for(self._slot[self._order[i]], False) == 1
+            self._check_stamp += 1
+            good = good and self._sets_hold(first) == 1
+            for i in range(n - 1):
+                good = good and self._sets_hold(self._order[i]) == 1
+        if good:
+            self.n_moves += n - 1
+            return 1
+        for i in range(n - 1):
+            self.regroup(self._order[i], slot)
+        return 0
+
+    cdef void remember(self) noexcept nogil:
+        """Keep the partition as the best, if it is a result."""
+        if (self.n_suppressed > self.allowed or self.flat > self.flat_limit
+                or self.ul > self.ul_limit or (self._has_ncp and self.ncp > self.ncp_limit)):
+            return
+        self._best_slot[:] = self._slot
+        self.best = self.now

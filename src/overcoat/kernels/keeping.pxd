@@ -1,0 +1,45 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from overcoat.kernels.costs cimport Costs
+
+
+cdef class Keeping(Costs):
+    cdef:
+        # families of all m-itemsets
+        int n_families
+        int32_t[::1] _m
+        const uint8_t[:, ::1] _linkable
+        int32_t[:, ::1] _links              # by family and slot: how many of its items are linkable
+        int32_t* _stack                     # rows
+        int64_t _stack_room
+        int64_t[::1] _row_mark
+        int64_t _row_stamp
+        int64_t[::1] _inside                # groups that matter to a check, by stamp
+        int64_t _inside_stamp
+        # explicit itemsets
+        int64_t n_sets
+        const int64_t[::1] _set_start, _sets_start
+        const int32_t[::1] _set_items, _sets_of
+        int32_t[:, ::1] _witness
+        int32_t[::1] _n_witnesses
+        int64_t[::1] _checked
+        int64_t _check_stamp
+        int32_t[::1] _image
+        int64_t[::1] _group_mask
+        int64_t[::1] _part_count
+        bint _post
+
+    cdef int holds_after(self, int32_t x, int32_t home, int32_t target) except -1 nogil
+    cdef int holds_for(self, int32_t group, bint narrow) except -1 nogil
+    cdef int _sets_hold(self, int32_t item) except -1 nogil
+    cdef int _set_holds(self, int64_t number) except -1 nogil
+    cdef int _parts_hold(self, int32_t n) except -1 nogil
+    cdef bint _row_holds(self, int64_t row, int32_t n) noexcept nogil
+    cdef int _deeper(self, int family, int32_t group, int64_t start, int64_t end, int32_t last,
+                     int32_t left) except -1 nogil
+    cdef int64_t _rows_of(self, int32_t group, int64_t at) except -1 nogil
+    cdef int _push(self, int64_t at, int32_t row) except -1 nogil
+    cdef bint _was_linkable(self, int32_t x, int32_t target) noexcept nogil
+    cdef int32_t _first_in(self, int64_t row, int32_t group) noexcept nogil
+    cdef int32_t _mask_of(self, int64_t row, int32_t n, int32_t item) noexcept nogil
+    cdef int _long_parts_hold(self, int32_t n) except -1

@@ -1,0 +1,371 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""Whether all families hold after a move: asked once it is made, and undone if they do not.
+
+Only sets with one of the two groups that changed can have become violated. All sets of up to m
+linkable groups: grown group by group along the rows that hold them. Explicit itemsets: each has k
+*witnesses*, rows that hold its image; as long as they do, nothing has to be counted.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, realloc
+
+from overcoat.kernels.costs cimport Costs
+from overcoat.kernels.pulse cimport beat
+
+cdef enum:
+    MASKED = 12  # an itemset of up to so many groups has its parts counted one by one
+
+WITNESSES = 64  # an itemset that needs more is counted each time
+
+
+cdef class Keeping(Costs):
+    """Groups that know whether the policy holds."""
+
+    def __cinit__(self, *arguments):
+        self._stack = NULL
+
+    def __dealloc__(self):
+        free(self._stack)
+
+    def __init__(self, rules, limits, price, group_of, tell):
+        cdef int family
+        cdef int32_t x
+        n = len(group_of)
+        self.n_families = len(rules.all_sets)
+        self._m = np.array([m for m, _ in rules.all_sets], np.int32)
+        self._linkable = np.ascontiguousarray(
+            [linkable for _, linkable in rules.all_sets] or np.zeros((1, n)), np.uint8)
+        self._links = np.zeros((max(self.n_families, 1), max(n, 1)), np.int32)
+        self._row_mark = np.zeros(max(len(rules.counts), 1), np.int64)
+        self._inside = np.zeros(max(n, 1), np.int64)
+        self.n_sets = len(rules.set_offsets) - 1
+        self._set_start = np.ascontiguousarray(rules.set_offsets, np.int64)
+        self._set_items = np.ascontiguousarray(rules.set_codes, np.int32)
+        owner = np.repeat(np.arange(self.n_sets, dtype=np.int32), np.diff(rules.set_offsets))
+        self._sets_of = owner[np.argsort(rules.set_codes, kind="stable")]
+        self._sets_start = np.concatenate(
+            [[0], np.cumsum(np.bincount(rules.set_codes, minlength=n))]).astype(np.int64)
+        self._witness = np.zeros((max(self.n_sets, 1), max(min(rules.k, WITNESSES), 1)), np.int32)
+        self._n_witnesses = np.zeros(max(self.n_sets, 1), np.int32)
+        self._checked = np.zeros(max(self.n_sets, 1), np.int64)
+        self._image, self._group_mask = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int64)
+        self._part_count = np.zeros(1 << MASKED, np.int64)
+        # Two groups at a time are looked at before a move; is there more to ask for?
+        whole = all(m <= 2 and all(linkable) for m, linkable in rules.all_sets)
+        self._post = self.n_sets > 0 or not (whole and rules.pairs)
+        Costs.__init__(self, rules, limits, price, group_of, tell)
+        for family in range(self.n_families):
+            for x in range(n):
+                if self._slot[x] >= 0:
+                    self._links[family, self._slot[x]] += self._linkable[family, x]
+
+    def holds(self):
+        """Whether the whole policy holds now, the budget apart."""
+        cdef int32_t slot
+        cdef int64_t number
+        for slot in range(self.n_slots):
+            if self._size[slot] and not self.holds_for(slot, False):
+                return False
+        self._check_stamp += 1
+        for number in range(self.n_sets):
+            if not self._set_holds(number):
+                return False
+        return True
+
+    cdef int shift(self, int32_t x, int32_t target) except -1 nogil:
+        cdef int32_t home = self._slot[x]
+        cdef int family
+        Costs.shift(self, x, target)
+        for family in range(self.n_families):
+            if home >= 0:
+                self._links[family, home] -= self._linkable[family, x]
+            if target >= 0:
+                self._links[family, target] += self._linkable[family, x]
+        return 0
+
+    cdef int holds_after(self, int32_t x, int32_t home, int32_t target) except -1 nogil:
+        """Whether everything holds, an item having moved from one slot to another."""
+        cdef int32_t i, item, side, group
+        if not self._post:
+            return 1
+        if self.n_families:
+            self._inside_stamp += 1
+            for i in range(self.n_seen):
+                self._inside[self._seen[i]] = self._inside_stamp
+            if home >= 0:
+                self._inside[home] = self._inside_stamp
+            if target >= 0:
+                self._inside[target] = self._inside_stamp
+            if home >= 0 and self._size[home] and not self.holds_for(home, True):
+                return 0
+            # A group that has become linkable only now must hold in all its sets.
+            if target >= 0 and not self.holds_for(target, self._was_linkable(x, target)):
+                return 0
+        if self.n_sets:
+            self._check_stamp += 1
+            if not self._sets_hold(x):
+                return 0
+            for side in range(2):
+                group = home if side == 0 else target
+                if group < 0:
+                    continue
+                item = self._head[group]
+                while item >= 0:
+                    if not self._sets_hold(item):
+                        return 0
+                    item = self._next[item]
+        return 1
+
+    cdef bint _was_linkable(self, int32_t x, int32_t target) noexcept nogil:
+        """Whether a group was linkable, to every family that it is now, before an item came."""
+        cdef int family
+        for family in range(self.n_families):
+            if self._links[family, target] and (
+                    self._links[family, target] == self._linkable[family, x]):
+                return False
+        return True
+
+    # -- all sets of m groups -------------------------------------------------------------
+
+    cdef int holds_for(self, int32_t group, bint narrow) except -1 nogil:
+        """Whether the families of all m-itemsets hold for a group; narrow: among `_inside`."""
+        cdef int family
+        cdef int32_t other
+        cdef int64_t met, end = -1
+        for family in range(self.n_families):
+            if self._links[family, group] == 0 or self._m[family] < 1:
+                continue
+            if 0 < self._support[group] < self.k:
+                return 0
+            if self._m[family] < 2:
+                continue
+            for other in range(self.n_slots):
+                if other != group and self._size[other] and self._links[family, other]:
+                    met = self._met[group * self._room + other]
+                    if 0 < met < self.k:
+                        return 0
+            beat(self._tell, &self._work, self.n_slots)
+            if self._m[family] < 3:
+                continue
+            if not narrow:
+                self._inside_stamp += 1
+                for other in range(self.n_slots):
+                    self._inside[other] = self._inside_stamp
+            if end < 0:
+                end = self._rows_of(group, 0)
+            if not self._deeper(family, group, 0, end, -1, self._m[family] - 1):
+                return 0
+        return 1
+
+    cdef int64_t _rows_of(self, int32_t group, int64_t at) except -1 nogil:
+        """Put the rows of a group on the stack; return where they end."""
+        cdef int32_t item = self._head[group], row
+        cdef int64_t h
+        self._row_stamp += 1
+        while item >= 0:
+            for h in range(self._holder_start[item], self._holder_start[item + 1]):
+                row = self._holders[h]
+                if self._row_mark[row] != self._row_stamp:
+                    self._row_mark[row] = self._row_stamp
+                    self._push(at, row)
+                    at += 1
+            item = self._next[item]
+        return at
+
+    cdef int _push(self, int64_t at, int32_t row) except -1 nogil:
+        cdef int32_t* larger
+        if at >= self._stack_room:
+            larger = <int32_t*> realloc(self._stack, (2 * at + 1024) * sizeof(int32_t))
+            if larger == NULL:
+                with gil:
+                    raise MemoryError
+            self._stack, self._stack_room = larger, 2 * at + 1024
+        self._stack[at] = row
+        return 0
+
+    cdef int _deeper(
+        self, int family, int32_t group, int64_t start, int64_t end, int32_t last, int32_t left
+    ) except -1 nogil:
+        """Whether no set of these rows, grown by up to `left` later groups, is held by too few."""
+        cdef:
+            int64_t i, j, top = end, row, n, count
+            int32_t other, found
+        # The groups that come after, each once: after the rows on the stack.
+        self._stamp += 1
+        for i in range(start, end):
+            row = self._stack[i]
+            for j in range(self._offsets[row], self._offsets[row + 1]):
+                other = self._slot[self._codes[j]]
+                if (other > last and other != group and self._links[family, other]
+                        and self._inside[other] == self._inside_stamp
+                        and self._mark[other] != self._stamp):
+                    self._mark[other] = self._stamp
+                    self._push(top, other)
+                    top += 1
+            beat(self._tell, &self._work, self._offsets[row + 1] - self._offsets[row])
+        for n in range(end, top):
+            other = self._stack[n]
+            count, found = 0, 0
+            for i in range(start, end):
+                row = self._stack[i]
+                for j in range(self._offsets[row], self._offsets[row + 1]):
+                    if self._slot[self._codes[j]] == other:
+                        count += self._counts[row]
+                        self._push(top + found, <int32_t> row)
+                        found += 1
+                        break
+                self._work += self._offsets[row + 1] - self._offsets[row]
+            beat(self._tell, &self._work, end - start)
+            if count < self.k:
+                return 0
+            if left > 1 and not self._deeper(family, group, top, top + found, other, left - 1):
+                return 0
+        return 1
+
+    # -- explicit itemsets ----------------------------------------------------------------
+
+    cdef int _sets_hold(self, int32_t item) except -1 nogil:
+        """Whether the itemsets with an item hold, those apart that were looked at already."""
+        cdef int64_t j
+        cdef int32_t number
+        for j in range(self._sets_start[item], self._sets_start[item + 1]):
+            number = self._sets_of[j]
+            if self._checked[number] != self._check_stamp:
+                self._checked[number] = self._check_stamp
+                if not self._set_holds(number):
+                    return 0
+        return 1
+
+    cdef bint _row_holds(self, int64_t row, int32_t n) noexcept nogil:
+        """Whether a row holds the n groups of `_image`."""
+        cdef int64_t j
+        cdef int32_t group, hits = 0
+        self._row_stamp += 1
+        for j in range(self._offsets[row], self._offsets[row + 1]):
+            group = self._slot[self._codes[j]]
+            if group >= 0 and self._inside[group] == self._inside_stamp and (
+                    self._group_mask[group] != self._row_stamp):
+                self._group_mask[group] = self._row_stamp
+                hits += 1
+        self._work += self._offsets[row + 1] - self._offsets[row]
+        return hits == n
+
+    cdef int _set_holds(self, int64_t number) except -1 nogil:
+        """Whether an itemset is satisfied."""
+        cdef:
+            int64_t j, h, row, total = 0
+            int32_t group, rarest = -1, n = 0, i, item, known = self._n_witnesses[number], kept = 0
+            bint valid = known > 0
+        self._inside_stamp += 1
+        for j in range(self._set_start[number], self._set_start[number + 1]):
+            group = self._slot[self._set_items[j]]
+            if group >= 0 and self._inside[group] != self._inside_stamp:
+                self._inside[group] = self._inside_stamp
+                self._image[n] = group
+                n += 1
+                if rarest < 0 or self._support[group] < self._support[rarest]:
+                    rarest = group
+        if n == 0:
+            return 1
+        for i in range(known):
+            if not self._row_holds(self._witness[number, i], n):
+                valid = False
+                break
+        if valid:
+            beat(self._tell, &self._work, known)
+            return 1
+        if n == 1:
+            if self._support[rarest] >= self.k:
+                return 1
+            return 0
+        self._n_witnesses[number] = 0
+        item = self._head[rarest]
+        while item >= 0:
+            for h in range(self._holder_start[item], self._holder_start[item + 1]):
+                row = self._holders[h]
+                if self._first_in(row, rarest) == item and self._row_holds(row, n):
+                    total += self._counts[row]
+                    if kept < self._witness.shape[1]:
+                        self._witness[number, kept] = <int32_t> row
+                    kept += 1
+                    if total >= self.k:
+                        if kept <= self._witness.shape[1]:
+                            self._n_witnesses[number] = kept
+                        return 1
+                beat(self._tell, &self._work, 1)
+            item = self._next[item]
+        if total:
+            return 0
+        return self._parts_hold(n)
+
+    cdef int32_t _first_in(self, int64_t row, int32_t group) noexcept nogil:
+        """Return the first item of a row that is in a group: so that a row is counted once."""
+        cdef int64_t j = self._offsets[row]
+        while self._slot[self._codes[j]] != group:
+            j += 1
+        return self._codes[j]
+
+    cdef int _parts_hold(self, int32_t n) except -1 nogil:
+        """Whether every part of the `_image`, which nobody holds whole, is held by none or k."""
+        cdef:
+            int32_t i, item, mask, full = (1 << n) - 1 if n <= MASKED else 0
+            int64_t h, row
+        if n > MASKED:
+            with gil:
+                return self._long_parts_hold(n)
+        for i in range(full + 1):
+            self._part_count[i] = 0
+        for i in range(n):
+            item = self._head[self._image[i]]
+            while item >= 0:
+                for h in range(self._holder_start[item], self._holder_start[item + 1]):
+                    row = self._holders[h]
+                    mask = self._mask_of(row, n, item)
+                    if mask >= 0:
+                        self._part_count[mask] += self._counts[row]
+                    beat(self._tell, &self._work, self._offsets[row + 1] - self._offsets[row])
+                item = self._next[item]
+        for i in range(n):
+            for mask in range(full + 1):
+                if not mask >> i & 1:
+                    self._part_count[mask] += self._part_count[mask | 1 << i]
+        for mask in range(1, full + 1):
+            if 0 < self._part_count[mask] < self.k:
+                return 0
+        return 1
+
+    cdef int32_t _mask_of(self, int64_t row, int32_t n, int32_t item) noexcept nogil:
+        """Return which groups of `_image` a row holds; -1 unless `item` is its first in any."""
+        cdef int64_t j
+        cdef int32_t group, i, mask = 0
+        for j in range(self._offsets[row], self._offsets[row + 1]):
+            group = self._slot[self._codes[j]]
+            if group < 0 or self._inside[group] != self._inside_stamp:
+                continue
+            if mask == 0 and self._codes[j] != item:
+                return -1
+            i = 0
+            while self._image[i] != group:
+                i += 1
+            mask |= 1 << i
+        return mask
+
+    cdef int _long_parts_hold(self, int32_t n) except -1:
+        """Do the same for many groups: what each row holds of them must be held by k."""
+        cdef int64_t row, j
+        wanted = set(np.asarray(self._image[:n]).tolist())
+        shown = {}
+        for row in range(self._counts.shape[0]):
+            part = frozenset(
+                self._slot[self._codes[j]]
+                for j in range(self._offsets[row], self._offsets[row + 1])) & wanted
+            if part:
+                shown[part] = shown.get(part, 0) + self._counts[row]
+            beat(self._tell, &self._work, self._offsets[row + 1] - self._offsets[row])
+        for part in shown:
+            if sum(count for other, count in shown.items() if part <= other) < self.k:
+                return 0
+        return 1

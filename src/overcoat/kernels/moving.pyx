@@ -1,0 +1,339 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False
+"""Rows and groups between which single items move: what a search of partitions works on.
+
+For every two groups it is known how many transactions hold both. The rows of an item tell what its
+move changes: `look` visits them once, and every target is judged by what it saw.
+"""
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+from overcoat.kernels.pulse cimport beat
+
+
+cdef class Moving:
+    """See `overcoat.kernels.moves.Moving`."""
+
+    def __cinit__(self, *arguments):
+        self._met = NULL
+
+    def __dealloc__(self):
+        free(self._met)
+
+    def __init__(self, rules, group_of, tell):
+        cdef int32_t x
+        self._tell = tell
+        self._offsets = np.ascontiguousarray(rules.offsets, np.int64)
+        self._codes = np.ascontiguousarray(rules.codes, np.int32)
+        self._counts = np.ascontiguousarray(rules.counts, np.int64)
+        self._block_of = np.ascontiguousarray(rules.block_of, np.int32)
+        self.n_items = len(rules.block_of)
+        self.k, self._pairs = rules.k, rules.pairs
+        n, n_rows = self.n_items, len(rules.counts)
+        lengths = np.diff(rules.offsets)
+        rows = np.repeat(np.arange(n_rows, dtype=np.int32), lengths)
+        keys = rules.codes.astype(np.uint16) if n <= 1 << 16 else rules.codes
+        self._holders = rows[np.argsort(keys, kind="stable")]
+        per_item = np.bincount(rules.codes, minlength=n)
+        self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
+        self._item_support = np.bincount(
+            rules.codes, np.repeat(rules.counts, lengths), minlength=n).astype(np.int64)
+        # So much can be seen in the rows of an item.
+        most = int(np.bincount(rules.codes, np.repeat(lengths, lengths), minlength=1).max())
+        most_rows = int(per_item.max()) if n else 0
+        self._entry = np.empty(most + 1, np.int32)
+        self._rows_with = np.empty(most + 1, np.int32)
+        self._row_start = np.empty(most_rows + 1, np.int32)
+        self._row_at = np.empty(most_rows + 1, np.int32)
+        self._row_count = np.empty(most_rows + 1, np.int64)
+        one = max(n, 1)
+        self._head, self._next = np.full(one, -1, np.int32), np.full(one, -1, np.int32)
+        self._prev, self._slot = np.full(one, -1, np.int32), np.full(one, -1, np.int32)
+        self._size, self._block = np.zeros(one, np.int32), np.zeros(one, np.int32)
+        self._support, self._occurrences = np.zeros(one, np.int64), np.zeros(one, np.int64)
+        self._seen, self._targets = np.empty(one, np.int32), np.empty(one + 2, np.int32)
+        self._together, self._alone = np.zeros(one, np.int64), np.zeros(one, np.int64)
+        self._both = np.zeros(one, np.int64)
+        self._first_row, self._n_with = np.zeros(one + 1, np.int32), np.zeros(one, np.int32)
+        self._mark, self._stamp = np.zeros(one, np.int64), 0
+        self._x = -1
+        groups, slots = np.unique(group_of[group_of >= 0], return_inverse=True)
+        cdef int32_t[::1] start = np.full(one, -1, np.int32)
+        placed = np.asarray(start)[:n]
+        placed[group_of >= 0] = slots
+        self.n_slots = len(groups)
+        for x in range(n):
+            if start[x] < 0:
+                self.n_suppressed += 1
+            else:
+                self._add(x, start[x])
+                self._occurrences[start[x]] += self._item_support[x]
+        self.make_room(max(self.n_slots + 16, 32))
+        self._count_all()
+
+    cdef int _count_all(self) except -1:
+        """Count, over all rows, how many hold each group, and each two of them."""
+        cdef:
+            Py_ssize_t row, n_rows = self._counts.shape[0]
+            int64_t j, i, count
+            int32_t group, n = 0
+            int32_t[::1] held = np.empty(self.n_items + 1, np.int32)
+        with nogil:
+            for row in range(n_rows):
+                n, count = 0, self._counts[row]
+                self._stamp += 1
+                for j in range(self._offsets[row], self._offsets[row + 1]):
+                    group = self._slot[self._codes[j]]
+                    if group >= 0 and self._mark[group] != self._stamp:
+                        self._mark[group] = self._stamp
+                        held[n] = group
+                        n += 1
+                for i in range(n):
+                    self._support[held[i]] += count
+                    for j in range(i):
+                        self._met[held[i] * self._room + held[j]] += count
+                        self._met[held[j] * self._room + held[i]] += count
+                beat(self._tell, &self._work, n + n * n)
+        return 0
+
+    def slots(self):
+        """Return the slot of each item; -1 when it is suppressed."""
+        return np.array(self._slot[:self.n_items])
+
+    # -- one item -------------------------------------------------------------------------
+
+    cdef int look(self, int32_t x) except -1 nogil:
+        """See what the rows of an item hold beside its group."""
+        cdef:
+            int32_t home = self._slot[x], group, n_rows = 0, n = 0, i, start
+            int64_t h, j, row, count
+            bint alone
+        for i in range(self.n_seen):
+            group = self._seen[i]
+            self._together[group] = self._alone[group] = 0
+            self._n_with[group] = 0
+        self.n_seen, self._alone_total, self._x = 0, 0, x
+        for h in range(self._holder_start[x], self._holder_start[x + 1]):
+            row = self._holders[h]
+            count = self._counts[row]
+            self._stamp += 1
+            alone, start = True, n
+            for j in range(self._offsets[row], self._offsets[row + 1]):
+                group = self._slot[self._codes[j]]
+                if group < 0:
+                    continue
+                if group == home:
+                    if self._codes[j] != x:
+                        alone = False
+                    continue
+                if self._mark[group] != self._stamp:
+                    self._mark[group] = self._stamp
+                    self._entry[n] = group
+                    n += 1
+            self._row_start[n_rows] = start
+            self._row_count[n_rows] = count
+            n_rows += 1
+            if alone:
+                self._alone_total += count
+            for i in range(start, n):
+                group = self._entry[i]
+                if self._n_with[group] == 0:
+                    self._seen[self.n_seen] = group
+                    self.n_seen += 1
+                self._n_with[group] += 1
+                self._together[group] += count
+                if alone:
+                    self._alone[group] += count
+            beat(self._tell, &self._work, self._offsets[row + 1] - self._offsets[row])
+        self._row_start[n_rows] = n
+        # Which of these rows hold each group.
+        start = 0
+        for i in range(self.n_seen):
+            group = self._seen[i]
+            self._first_row[group] = start
+            start += self._n_with[group]
+            self._n_with[group] = 0
+        for h in range(n_rows):
+            for i in range(self._row_start[h], self._row_start[h + 1]):
+                group = self._entry[i]
+                self._rows_with[self._first_row[group] + self._n_with[group]] = <int32_t> h
+                self._n_with[group] += 1
+        return 0
+
+    cdef int64_t met_after(self, int32_t one, int32_t target) noexcept nogil:
+        """How many hold the home of the item seen, without it, and a target, with it."""
+        cdef int64_t met = self._met[one * self._room + target] - self._alone[target]
+        met += self._item_support[self._x] - self._alone_total
+        return met - (self._together[target] - self._alone[target])
+
+    cdef int find_targets(self, int32_t x, int64_t budget) except -1 nogil:
+        """Find where the item seen may go: to slots, a new one (n_slots), or nowhere (-1).
+
+        Left out is what the pairs of groups, the blocks and the budget forbid; other families are
+        asked when a target was chosen.
+        """
+        cdef:
+            int32_t home = self._slot[x], group, i, j, n = 0, kept, bad = -1
+            int64_t k = self.k, left
+            bint may_stand = True
+        self.n_targets = 0
+        if self._pairs and home >= 0 and self._size[home] > 1:
+            # What is left of its group: with others, and by itself.
+            if self._support[home] - self._alone_total < k:
+                return 0
+            for i in range(self.n_seen):
+                group = self._seen[i]
+                left = self._met[home * self._room + group] - self._alone[group]
+                if 0 < left < k:
+                    if bad >= 0:
+                        return 0
+                    bad = group
+        for group in range(self.n_slots):
+            if (self._size[group] and group != home and self._block[group] == self._block_of[x]
+                    and (bad < 0 or bad == group)):
+                self._targets[n] = group
+                n += 1
+        if self._pairs:
+            # With whom it is seen by too few, its new group must be seen already.
+            for i in range(self.n_seen):
+                group = self._seen[i]
+                if self._together[group] >= k:
+                    continue
+                may_stand = False
+                kept = 0
+                for j in range(n):
+                    if (self._targets[j] == group
+                            or self._met[group * self._room + self._targets[j]] > 0):
+                        self._targets[kept] = self._targets[j]
+                        kept += 1
+                n = kept
+                beat(self._tell, &self._work, n)
+            if home >= 0 and self._size[home] > 1:
+                kept = 0
+                for j in range(n):
+                    left = self.met_after(home, self._targets[j])
+                    if left == 0 or left >= k:
+                        self._targets[kept] = self._targets[j]
+                        kept += 1
+                n = kept
+                left = self._item_support[x] - self._alone_total
+                may_stand = may_stand and (left == 0 or left >= k)
+            may_stand = may_stand and self._item_support[x] >= k
+        beat(self._tell, &self._work, self.n_slots)
+        if may_stand and bad < 0 and (home < 0 or self._size[home] > 1):
+            self._targets[n] = self.free_slot()
+            n += 1
+        if home >= 0 and bad < 0 and self.n_suppressed < budget:
+            self._targets[n] = -1
+            n += 1
+        self.n_targets = n
+        return 0
+
+    cdef void count_both(self, int32_t target) noexcept nogil:
+        """Count, with each group, the rows of the item that hold a target, too."""
+        cdef int32_t i, e, row
+        for i in range(self._first_row[target], self._first_row[target] + self._n_with[target]):
+            row = self._rows_with[i]
+            for e in range(self._row_start[row], self._row_start[row + 1]):
+                self._both[self._entry[e]] += self._row_count[row]
+            self._work += self._row_start[row + 1] - self._row_start[row]
+
+    cdef void clear_both(self, int32_t target) noexcept nogil:
+        cdef int32_t i, e, row
+        for i in range(self._first_row[target], self._first_row[target] + self._n_with[target]):
+            row = self._rows_with[i]
+            for e in range(self._row_start[row], self._row_start[row + 1]):
+                self._both[self._entry[e]] = 0
+
+    # -- changing -------------------------------------------------------------------------
+
+    cdef int32_t free_slot(self) noexcept nogil:
+        """Return the lowest slot without a group."""
+        cdef int32_t slot = 0
+        while slot < self.n_slots and self._size[slot]:
+            slot += 1
+        return slot
+
+    cdef int shift(self, int32_t x, int32_t target) except -1 nogil:
+        """Move the item that was just seen; what was seen is stale after that."""
+        cdef int32_t home = self._slot[x], i, group
+        cdef int64_t met, both, support = self._item_support[x]
+        if target >= self.n_slots:
+            self.make_room(target + 1)
+            self.n_slots = target + 1
+        if home >= 0 and target >= 0:
+            met = self.met_after(home, target)
+            self._met[home * self._room + target] = met
+            self._met[target * self._room + home] = met
+        if target >= 0:
+            self.count_both(target)
+        for i in range(self.n_seen):
+            group = self._seen[i]
+            if group == target:
+                continue
+            if home >= 0:
+                self._met[home * self._room + group] -= self._alone[group]
+                self._met[group * self._room + home] = self._met[home * self._room + group]
+            if target >= 0:
+                both = self._together[group] - self._both[group]
+                self._met[target * self._room + group] += both
+                self._met[group * self._room + target] = self._met[target * self._room + group]
+        if home >= 0:
+            self._support[home] -= self._alone_total
+            self._occurrences[home] -= support
+            self._remove(x, home)
+        else:
+            self.n_suppressed -= 1
+        if target >= 0:
+            self._support[target] += support - self._together[target]
+            self._occurrences[target] += support
+            self.clear_both(target)
+            self._add(x, target)
+        else:
+            self.n_suppressed += 1
+        while self.n_slots and self._size[self.n_slots - 1] == 0:
+            self.n_slots -= 1
+        beat(self._tell, &self._work, self.n_seen)
+        return 0
+
+    cdef void _add(self, int32_t x, int32_t slot) noexcept nogil:
+        self._next[x] = self._head[slot]
+        self._prev[x] = -1
+        if self._head[slot] >= 0:
+            self._prev[self._head[slot]] = x
+        self._head[slot] = x
+        self._slot[x] = slot
+        self._size[slot] += 1
+        self._block[slot] = self._block_of[x]
+
+    cdef void _remove(self, int32_t x, int32_t slot) noexcept nogil:
+        if self._prev[x] >= 0:
+            self._next[self._prev[x]] = self._next[x]
+        else:
+            self._head[slot] = self._next[x]
+        if self._next[x] >= 0:
+            self._prev[self._next[x]] = self._prev[x]
+        self._slot[x] = -1
+        self._size[slot] -= 1
+
+    cdef int make_room(self, int64_t slots) except -1 nogil:
+        """See to it that so many slots have a place for what they share with others."""
+        cdef int64_t room = self._room, row
+        cdef int64_t* larger
+        if slots <= room:
+            return 0
+        room = min(max(slots, room + room // 2), max(<int64_t> self.n_items, 1))
+        larger = <int64_t*> calloc(room * room, sizeof(int64_t))
+        if larger == NULL:
+            with gil:
+                raise MemoryError
+        for row in range(self._room):
+            memcpy(larger + row * room, self._met + row * self._room,
+                   self._room * sizeof(int64_t))
+        free(self._met)
+        self._met, self._room = larger, room
+        return 0

@@ -1,0 +1,262 @@
+"""Random instances of every family: what a search visits and returns is right by the oracle."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import pytest
+
+from bridge import phi_of, policy_of
+from oracle import definitions as oracle
+from overcoat.algorithms.coat import coat
+from overcoat.algorithms.methods import Coat, Pcta, Search
+from overcoat.algorithms.objective import Aim, limits_of, rules_of
+from overcoat.context import Context
+from overcoat.data.transactions import Transactions
+from overcoat.kernels import annealing, moves
+from overcoat.loss.error import ExpectedError
+from overcoat.loss.flat import FlatPenalty
+from overcoat.loss.ncp import CertaintyPenalty
+from overcoat.loss.ul import UtilityLoss
+from overcoat.mapping import Mapping
+from overcoat.partition import Partition
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.weights import Distances
+from strategies import Instance, random_instance
+
+STAGE = Context(threads=2).start("anonymize")
+EASY = 17  # an instance that COAT changes
+OBJECTIVES: tuple[Any, ...] = ("useful", "ul", "ncp")
+
+
+def bound(instance: Instance, kind: int = 0) -> tuple[Transactions, BoundPolicy]:
+    """The instance, with weights from its hierarchy, from distances, or from a function."""
+    data, policy = Transactions.of(instance.rows), policy_of(instance)
+    if kind == 1 and instance.paths is None:
+        items = sorted(instance.domain)
+        pairs = {(a, b): (len(a) + 3 * len(b)) % 8 / 8 for a in items for b in items if a < b}
+        policy = replace_policy(policy, Distances(pairs))
+    if kind == 2 and instance.paths is None:
+        policy = replace_policy(policy, lambda group: len(group) % 5 / 4)
+    return data, policy.bind(data)
+
+
+def replace_policy(policy: Any, weights: Any) -> Any:
+    return type(policy)(
+        policy.k, policy.privacy, policy.utility, policy.max_suppressed, weights=weights
+    )
+
+
+def satisfies(instance: Instance, data: Transactions, partition: Partition) -> bool:
+    """Whether the whole policy holds, by the oracle; s apart."""
+    phi = phi_of(Mapping.over(data.vocabulary, partition))
+    rows, k = instance.rows, instance.k
+    blocks = oracle.blocks_of(instance.named, instance.rest, instance.domain)
+    return oracle.utility_ok(phi, blocks) and all(
+        oracle.satisfied(p, rows, phi, k)
+        for family in instance.families
+        for p in oracle.expand(family, rows, k)
+    )
+
+
+def within(instance: Instance, data: Transactions, partition: Partition) -> bool:
+    return oracle.suppression_ok(phi_of(Mapping.over(data.vocabulary, partition)), instance.s)
+
+
+def losses(data: Transactions, policy: BoundPolicy, partition: Partition) -> list[Fraction]:
+    found = [
+        UtilityLoss(data, policy.weights, policy.penalties).total(partition),
+        FlatPenalty(data).total(partition),
+    ]
+    if policy.hierarchy is not None:
+        found.append(CertaintyPenalty(data, policy.hierarchy).total(partition))
+    return found
+
+
+def useful(data: Transactions, start: Partition, partition: Partition) -> float:
+    """The objective by its definition: the mean of what is divided by the start's."""
+    errors = ExpectedError(data)
+    names = ("items", "pairs", "item_occurrences", "pair_occurrences")
+    one, other = errors.total(partition), errors.total(start)
+    pairs = [(getattr(one, name), getattr(other, name)) for name in names]
+    flat = FlatPenalty(data)
+    pairs.append((float(flat.total(partition)), float(flat.total(start))))
+    return float(sum(a / b for a, b in pairs if b) / len(pairs))
+
+
+def objective(
+    minimise: str, data: Transactions, policy: BoundPolicy, start: Partition, one: Partition
+) -> Any:
+    if minimise == "useful":
+        return useful(data, start, one)
+    return losses(data, policy, one)[0 if minimise == "ul" else -1]
+
+
+def kernels(data: Transactions, policy: BoundPolicy, minimise: Any, seed: int) -> Any:
+    """Both engines, at COAT's result."""
+    start = coat(data, policy).partition
+    rules, limits = rules_of(data, policy), limits_of(data, policy, start)
+    price = Aim.of(minimise, data, policy, start, STAGE).price
+    first = annealing.Annealing(rules, limits, price, start.group_of, seed)
+    flat, ncp, ul = first.losses()
+    limits = replace(limits, flat=flat, ncp=ncp, ul=ul)
+    return [one.Annealing(rules, limits, price, start.group_of, seed) for one in (annealing, moves)]
+
+
+@pytest.mark.parametrize("chunk", range(6))
+def test_the_compiled_kernel_takes_the_steps_of_its_twin(chunk: int) -> None:
+    moved = 0
+    for seed in range(chunk * 25, chunk * 25 + 25):
+        instance = random_instance(random.Random(seed))
+        data, policy = bound(instance, seed % 3)
+        if not data.n_items:
+            continue
+        minimise = OBJECTIVES[seed % 3]
+        compiled, twin = kernels(data, policy, minimise, seed)
+        assert compiled.losses() == twin.losses()
+        assert compiled.cost_now == twin.cost_now
+        for x in range(data.n_items):
+            assert compiled.targets(x) == twin.targets(x)
+        assert compiled.slots().tolist() == twin.slots().tolist()
+        unit = compiled.cost_now or 1.0
+        for temperature in (0.5, 0.05):
+            compiled.anneal(12, temperature * unit)
+            twin.anneal(12, temperature * unit)
+            assert compiled.slots().tolist() == twin.slots().tolist()
+            assert compiled.cost_now == twin.cost_now
+            assert compiled.losses() == twin.losses()
+            assert compiled.holds()
+        compiled.descend()
+        twin.descend()
+        assert compiled.best_group_of().tolist() == twin.best_group_of().tolist()
+        assert compiled.cost_of_best == twin.cost_of_best
+        assert compiled.moves == twin.moves
+        moved += compiled.moves
+    assert moved > 2
+
+
+@pytest.mark.parametrize("chunk", range(10))
+def test_every_state_satisfies_the_policy(chunk: int) -> None:
+    """Where the kernel says an item may go, the oracle agrees; and nowhere else."""
+    seen = 0
+    for seed in range(chunk * 60, chunk * 60 + 60):
+        rng = random.Random(seed)
+        instance = random_instance(rng)
+        data, policy = bound(instance, seed % 3)
+        if not data.n_items:
+            continue
+        start = coat(data, policy).partition
+        rules, limits = rules_of(data, policy), limits_of(data, policy, start)
+        price = Aim.of("ncp", data, policy, start, STAGE).price
+        kernel = annealing.Annealing(rules, limits, price, start.group_of, seed)
+        for _ in range(3):
+            x = rng.randrange(data.n_items)
+            slots = kernel.slots()
+            found = set(kernel.targets(x))
+            block = policy.utility.block_of
+            inside = {int(slots[y]) for y in range(data.n_items) if block[y] == block[x]} - {-1}
+            free = min(set(range(data.n_items + 1)) - set(slots.tolist()))
+            alone = int((slots == slots[x]).sum()) == 1 and slots[x] >= 0
+            candidates = (inside | ({free} if not alone else set()) | {-1}) - {int(slots[x])}
+            for target in candidates:
+                after = slots.copy()
+                after[x] = target
+                right = satisfies(instance, data, Partition(after))
+                if target < 0:
+                    right = right and int((slots < 0).sum()) < max(
+                        policy.budget, int((start.group_of < 0).sum())
+                    )
+                assert (target in found) == right
+                seen += 1
+            kernel.anneal(4, 1e30)
+            assert satisfies(instance, data, Partition(kernel.slots()))
+    assert seen > 200
+
+
+@pytest.mark.parametrize("minimise", OBJECTIVES)
+@pytest.mark.parametrize("chunk", range(2))
+def test_never_worse_than_the_start_and_nothing_left_to_gain(minimise: Any, chunk: int) -> None:
+    better = rescued = 0
+    for seed in range(chunk * 60, chunk * 60 + 60):
+        instance = random_instance(random.Random(1000 + seed))
+        data, policy = bound(instance, seed % 3)
+        started = (Coat() if seed % 2 else Pcta()).find(data, policy)
+        method = Search(
+            steps=300, seed=seed, minimise=minimise, base=Coat() if seed % 2 else Pcta()
+        )
+        outcome = method.find(data, policy, STAGE)
+        start, found = started.partition, outcome.partition
+        assert satisfies(instance, data, found)
+        assert within(instance, data, found) == (not outcome.unmet)
+        if started.unmet:
+            rescued += not outcome.unmet
+            continue
+        assert not outcome.unmet
+        before, after = losses(data, policy, start), losses(data, policy, found)
+        assert all(new <= old for new, old in zip(after, before, strict=True))
+        assert outcome.searched is not None
+        assert outcome.searched.after <= outcome.searched.before
+        cost = partial(objective, minimise, data, policy, start)
+        if start == Partition.untouched(data.n_items):
+            continue
+        now = cost(found)
+        assert now <= cost(start) * (1 + 1e-9)
+        better += now < cost(start)
+
+        # No item can move, no group can be undone, with a gain: by the definitions.
+        # Prices and penalties are rounded.
+        margin = {"useful": Fraction(1, 10**5), "ul": now / 10**9, "ncp": 0}[minimise]
+        for other in neighbours(found, policy):
+            if not cost(other) < now - margin:
+                continue
+            spread = losses(data, policy, other)
+            worse = any(new > old for new, old in zip(spread, before, strict=True))
+            assert (
+                worse or not satisfies(instance, data, other) or not within(instance, data, other)
+            )
+    assert better or rescued
+
+
+def neighbours(partition: Partition, policy: BoundPolicy) -> list[Partition]:
+    found = []
+    for x in range(partition.n_items):
+        for target in {-1, x, *partition.firsts.tolist()}:
+            if target != partition.group_of[x]:
+                found.append(partition.moved(x, target))
+    for group in partition.merged:
+        undone = partition.group_of.copy()
+        undone[group] = group
+        found.append(Partition(undone))
+    return found
+
+
+def test_threads_and_stages_change_nothing() -> None:
+    for seed in range(20):
+        instance = random_instance(random.Random(seed))
+        data, policy = bound(instance)
+        method = Search(steps=200, seed=seed)
+        one = method.find(data, policy, Context(threads=1).start("anonymize"))
+        two = method.find(data, policy, Context(threads=2).start("anonymize"))
+        assert one.partition == two.partition
+        assert one.searched is not None
+        assert two.searched is not None
+        assert one.searched.trace == two.searched.trace
+        again = Search(steps=120, cooling=200, seed=seed).find(data, policy, STAGE)
+        assert satisfies(instance, data, again.partition)
+
+
+def test_a_search_that_was_ended_early_can_be_repeated() -> None:
+    data, policy = bound(random_instance(random.Random(EASY)))
+    assert coat(data, policy).partition != Partition.untouched(data.n_items)
+    asked = iter([False] * 30 + [True] * 1000)
+    ended = Search(steps=2000).find(
+        data, policy, Context(enough=lambda: next(asked)).start("anonymize")
+    )
+    assert ended.searched is not None
+    assert 0 < ended.searched.steps < ended.searched.cooling == 2000
+    repeated = Search(steps=ended.searched.steps, cooling=2000).find(data, policy, STAGE)
+    assert repeated.partition == ended.partition
+    assert repeated.searched is not None
+    assert repeated.searched.trace == ended.searched.trace
