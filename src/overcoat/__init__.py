@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat import spark
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
@@ -135,6 +136,7 @@ __all__ = [
     "read",
     "report",
     "risk",
+    "spark",
     "summarize",
     "vary",
     "verify",
@@ -227,14 +229,15 @@ _HOMES = {
         "Violation",
     ),
 }
+_MODULES = {"datasets": "data.samples", "spark": "spark"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # a name that is not there is to be found by type checkers, too
 
     def __getattr__(name: str) -> Any:
-        if name == "datasets":
-            value: Any = import_module("overcoat.data.samples")
+        if name in _MODULES:
+            value: Any = import_module(f"overcoat.{_MODULES[name]}")
         elif name in _HOME_OF:
             value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
         else:

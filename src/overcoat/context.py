@@ -73,6 +73,12 @@ class Stage:
         context = self._context
         return context is not None and context.enough is not None and context.enough()
 
+    def search_is_over(self) -> None:
+        """Say that nothing is left that could end early, to an `enough` that wants to know."""
+        over = getattr(None if self._context is None else self._context.enough, "over", None)
+        if over is not None:
+            over()
+
     def side_by_side(self, jobs: Sequence[Callable[[Stage], T]]) -> list[T]:
         """Run some jobs at the same time, and return what they return, in their order.
 

@@ -13,18 +13,22 @@ from functools import cached_property
 
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
+from overcoat.errors import PolicyError
 from overcoat.exposure.reach import Reach, reach
 from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount, PublishedCount, published_counts
 from overcoat.measures.exactness import Exactness, exactness_of, published_exactness
 from overcoat.measures.loss import Loss, measure_ncp
+from overcoat.policy.binding import Domain
 from overcoat.policy.policy import Demands, Policy
 from overcoat.policy.privacy import AllItemsets, Coherence
 from overcoat.release.result import Result
 from overcoat.verification import Verdict, verify_published
 
-__all__ = ["External", "Internal", "Published"]
+__all__ = ["External", "Internal", "Published", "settle_published"]
+
+_SEPARATORS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +60,27 @@ class Published:
         digests = {name: result.digests.get(name) for name in ("released", "mapping")}
         policy = result.policy.settled
         return cls(result.released, result.mapping, policy, names or {}, keep_order, digests)
+
+
+def settle_published(policy: Policy, mapping: Mapping, released: Transactions) -> Policy:
+    """Read the lines of a policy's files against what was published.
+
+    They are split as the items of the release are; where that names items which the mapping does
+    not know, as those of the original may have been: a release can have another layout.
+    """
+    layout = released.layout
+    longest = int(released.lengths.max(initial=0))
+    own = layout.sep if layout and layout.format == "basket" else ""
+    readings = []
+    for sep in dict.fromkeys([own, None, *_SEPARATORS]):
+        domain = Domain(mapping.vocabulary, longest, sep, policy.known, policy.ignore_unknown)
+        readings.append(policy.settled(domain))
+        try:
+            readings[-1].bind_published(mapping.vocabulary, longest)
+        except PolicyError:
+            continue
+        return readings[-1]
+    return readings[0]  # whoever binds it will say what is wrong
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,11 +32,13 @@ __all__ = ["default_steps", "search"]
 CHAINS = 2
 BLOCKS = 200  # a temperature each
 HOT = 0.5  # divided by M: the first temperature, where the start costs 1
-COOL = 30.0  # the last is so many times lower
-LATER_HOT, LATER_COOL = 0.1, 10.0  # of the second part, which goes on from a good place
+COOL = 4.907  # so many halvings later it is a thirtieth of that
+LATER_HOT, LATER_COOL = 0.1, 3.322  # of the second part, which goes on from a good place
+UL_HOT = 5.0  # where UL is minimised, which a few moves change by orders of magnitude
 FIRST_PART = 7 / 8  # of the steps look at what is cheap to know
 _MOST = 1 << 40  # transactions
-_RESERVE = 0.3  # of the seconds is kept for the descent
+_RESERVE = 0.6  # of the seconds is kept for the descent, at most
+_PASSES = 3  # of all items, which a descent is likely to take
 
 
 def default_steps(n_items: int) -> int:
@@ -85,11 +87,15 @@ def search(
     if not data.n_items or start == Partition.untouched(data.n_items):
         return replace(found, searched=Searched(minimise, 1.0, 1.0, 0, 0, seed, 0.0, ()))
     task = _Task(data, policy, start, objective(start), bool(found.unmet), stage)
+    reserve = 0.0
     if steps is None and cooling is None and seconds is not None:
-        cooling = task.forecast_steps(seconds * (1 - _RESERVE) - (time.perf_counter() - began))
+        each, last = task.time_steps(seconds)
+        reserve = min(_RESERVE * seconds, _PASSES * data.n_items * last)
+        left = seconds - reserve - (time.perf_counter() - began)
+        cooling = max(BLOCKS, int(left / each))
     planned = cooling or steps or default_steps(data.n_items)
     steps = planned if steps is None else steps
-    deadline = None if seconds is None else began + seconds * (1 - _RESERVE)
+    deadline = None if seconds is None else began + seconds - reserve
     best, searched = task.run(steps, planned, seed, deadline)
     searched = replace(
         searched, minimise=minimise, seconds=round(time.perf_counter() - began, 6), seed=seed
@@ -132,10 +138,10 @@ class _Task:
     def _kernel(self, limits: Limits, price: Price, start: Partition, seed: int) -> Annealing:
         return self.make(self.rules, limits, price, start.group_of, seed, self.stage)
 
-    def forecast_steps(self, seconds: float) -> int:
-        """Return how many steps are likely to be done in so many seconds."""
+    def time_steps(self, seconds: float) -> tuple[float, float]:
+        """Return how long a step is likely to take, on the average, and one of the last part."""
         hot = HOT / self.data.n_items * (self.objective.scale or self._unit())
-        taken = 0.0
+        taken = last = 0.0
         parts = [(self.objective.price, 1.0)]
         if self.cheap is not None:
             parts = [(self.cheap, FIRST_PART), (self.objective.price, 1 - FIRST_PART)]
@@ -146,8 +152,9 @@ class _Task:
                 kernel.anneal(16, hot, self.stage)
                 done += 16
             # What is found later has more, and smaller, groups to choose from.
-            taken += 1.5 * share * (time.perf_counter() - began) / done
-        return max(BLOCKS, int(seconds / taken))
+            last = 1.5 * (time.perf_counter() - began) / done
+            taken += share * last
+        return taken, last
 
     def _unit(self) -> float:
         """Return what the start costs, in the kernel's numbers."""
@@ -194,6 +201,7 @@ class _Task:
                 break
             if deadline is not None and time.perf_counter() > deadline:
                 break
+        self.stage.search_is_over()
         if not later:
             chains = [
                 self._kernel(self.limits, price, Partition(one.best_group_of()), 2 * seed + n)
@@ -228,7 +236,8 @@ class _Task:
     def _temperature(self, block: int, first: bool) -> float:
         """Return the temperature of a block; computed the same way on every machine."""
         n = BLOCKS if self.cheap is None else BLOCKS // 2
-        hot, bits = (HOT, 4.906890595608519) if first or self.cheap is None else (LATER_HOT, 3.3219)
+        hot, bits = (HOT, COOL) if first or self.cheap is None else (LATER_HOT, LATER_COOL)
+        hot = UL_HOT if self.objective.price.only == "ul" else hot
         power = int(bits * 256 * (block % n) / n)
         falling = int(cooling_table()[power & 255]) / (1 << 31) / (1 << (power >> 8))
         return hot / self.data.n_items * falling * (self.objective.scale or 1.0)

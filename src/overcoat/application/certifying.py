@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from overcoat.application.reporting import settle_published, sha256_of
+from overcoat.application.reporting import sha256_of
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import Problem
-from overcoat.evidence import External, Internal, Published
+from overcoat.evidence import External, Internal, Published, settle_published
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import Policy
 from overcoat.release.result import Result

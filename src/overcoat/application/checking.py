@@ -13,7 +13,7 @@ from overcoat.application.certifying import (
     differing_files,
     differing_statement,
 )
-from overcoat.application.reporting import read_salt, settle_published
+from overcoat.application.reporting import read_salt
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, pack, send
@@ -21,6 +21,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import InputError, PolicyError, Problem, VerificationError
 from overcoat.evaluation import Evaluation
 from overcoat.evaluation import evaluate as measure
+from overcoat.evidence import settle_published
 from overcoat.exposure.risk import Attack, Risk
 from overcoat.feasibility.lint import linted
 from overcoat.mapping import Mapping

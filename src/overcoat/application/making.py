@@ -98,7 +98,7 @@ def anonymize(
         report(result, risk)
 
     keep_order = outputs.keep_order
-    beside = publish_papers(papers, result, keep_order=keep_order, context=context, stage=stage)
+    beside = publish_papers(papers, result, keep_order=keep_order, context=context)
     if outputs.dry_run:
         told()
         return result

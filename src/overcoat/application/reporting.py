@@ -9,14 +9,12 @@ from pathlib import Path
 
 from overcoat.advice.price import price_of
 from overcoat.application.said import Input, Papers, Statement
-from overcoat.context import Context, Stage
+from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, pack, send
 from overcoat.data.io.source import open_source
-from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError, Problem, VerificationError
-from overcoat.evidence import External, Internal, Published
-from overcoat.mapping import Mapping as Map
-from overcoat.policy.binding import Domain
+from overcoat.evidence import External, Internal, Published, settle_published
+from overcoat.mapping import Mapping
 from overcoat.policy.policy import Policy
 from overcoat.release.given import take_release
 from overcoat.release.result import Result
@@ -38,13 +36,12 @@ __all__ = [
     "publish_papers",
     "read_salt",
     "report",
-    "settle_published",
     "sha256_of",
 ]
 
 
 def publish_papers(
-    papers: Papers, result: Result, *, keep_order: bool, context: Context, stage: Stage
+    papers: Papers, result: Result, *, keep_order: bool, context: Context
 ) -> dict[str | Path, Callable[[], str | bytes]]:
     """Return what makes each of the files, for `Result.write`."""
     names = {} if papers.describe is None else read_names(papers.describe)
@@ -62,6 +59,7 @@ def publish_papers(
     def told() -> Internal:
         # Made once, when the digests of the release and the mapping are known.
         if not made:
+            stage = context.start("report")
             made.append(Internal.of(result, names, keep_order=keep_order, stage=stage))
         return made[0]
 
@@ -100,30 +98,6 @@ def sha256_of(path: str) -> str:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
 
 
-def settle_published(policy: Policy, mapping: Map, released: Transactions) -> Policy:
-    """Read the lines of a policy's files against what was published.
-
-    They are split as the items of the release are; where that names items which the mapping does
-    not know, as those of the original may have been: a release can have another layout.
-    """
-    layout = released.layout
-    longest = int(released.lengths.max(initial=0))
-    own = layout.sep if layout and layout.format == "basket" else ""
-    readings = []
-    for sep in dict.fromkeys([own, None, *_SEPARATORS]):
-        domain = Domain(mapping.vocabulary, longest, sep, policy.known, policy.ignore_unknown)
-        readings.append(policy.settled(domain))
-        try:
-            readings[-1].bind_published(mapping.vocabulary, longest)
-        except PolicyError:
-            continue
-        return readings[-1]
-    return readings[0]  # whoever binds it will say what is wrong
-
-
-_SEPARATORS = (",", ";", "\t", "|")
-
-
 @dataclass(frozen=True)
 class Written:
     """Which edition was written, and what was found."""
@@ -157,7 +131,7 @@ def report(
     inputs = [data, released.source, mapping, policy, describe, *stated.files]
     check_outputs(inputs, [output])
     names = {} if describe is None else read_names(describe)
-    known = Map.read(mapping)
+    known = Mapping.read(mapping)
     digests: dict[str, str | None] = {"mapping": sha256_of(mapping)}
     if data is None:
         with context.stage("read") as stage:
@@ -197,7 +171,7 @@ def _policy_of(statement: Statement | None, certificate: str | None) -> Policy:
 
 
 def _result(
-    data: Input, released: str, known: Map, policy: Policy, to: str | None, context: Context
+    data: Input, released: str, known: Mapping, policy: Policy, to: str | None, context: Context
 ) -> Result:
     """Return the release of some data as a result, if it is one and holds."""
     with context.stage("read") as stage:

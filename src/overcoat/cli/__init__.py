@@ -25,7 +25,7 @@ from overcoat.cli.init import init
 from overcoat.cli.log import end_log
 from overcoat.cli.output import Paused, dump, has_printed, start_over
 from overcoat.cli.profile import profile
-from overcoat.cli.progress import say
+from overcoat.cli.progress import PATIENCE, say
 from overcoat.cli.report import report
 from overcoat.cli.risk import risk
 from overcoat.cli.verify import verify
@@ -104,8 +104,14 @@ def _leave(status: int) -> NoReturn:
     sys.exit(status)
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    """Unwind, so that nothing half-written stays behind; one is enough, more would disturb that."""
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Unwind, so that nothing half-written stays behind; one is enough, more would disturb that.
+
+    On a terminal the first Ctrl-C during a search only ends the search: it has something to show.
+    """
+    if number == signal.SIGINT and PATIENCE.end():
+        say("overcoat: going on with the best so far; Ctrl-C once more ends everything")
+        return
     for more in _SIGNALS:
         signal.signal(more, signal.SIG_IGN)
     raise KeyboardInterrupt

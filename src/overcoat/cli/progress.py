@@ -12,7 +12,7 @@ import click
 from overcoat.context import Context
 from overcoat.words import without_passwords
 
-__all__ = ["run_context", "say"]
+__all__ = ["PATIENCE", "Patience", "run_context", "say"]
 
 _WORDS = {
     "read": "reading",
@@ -41,6 +41,32 @@ def say(text: str) -> None:
         click.echo(without_passwords(text), err=True)
 
 
+class Patience:
+    """Whether people have had enough of a search, which asks now and then while it runs."""
+
+    def __init__(self) -> None:
+        self._asked = self._ended = False
+
+    def __call__(self) -> bool:
+        """Say whether it is to end."""
+        self._asked = True
+        return self._ended
+
+    def over(self) -> None:
+        """Take note that the search is over: from now on there is nothing to end early."""
+        self._asked = False
+
+    def end(self) -> bool:
+        """End the search; False if none runs, or if it was told before."""
+        if not self._asked or self._ended:
+            return False
+        self._ended = True
+        return True
+
+
+PATIENCE = Patience()
+
+
 @contextmanager
 def run_context(*, quiet: bool) -> Iterator[Context]:
     """Give a context whose progress is a status line on a terminal.
@@ -49,8 +75,9 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
     """
     from overcoat.cli.log import is_verbose
 
-    if quiet or is_verbose() or sys.stderr is None or not sys.stderr.isatty():
-        yield Context()
+    on_terminal = sys.stderr is not None and sys.stderr.isatty()
+    if quiet or is_verbose() or not on_terminal:
+        yield Context(enough=PATIENCE if on_terminal else None)
         return
     from rich.console import Console
 
@@ -66,7 +93,7 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
                 status.update(_line(stage, done, of))
                 status.start()
 
-        yield Context(progress=tell)
+        yield Context(progress=tell, enough=PATIENCE)
 
 
 def _line(stage: str, done: int, of: int) -> str:

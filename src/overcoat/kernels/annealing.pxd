@@ -10,7 +10,7 @@ cdef class Annealing(Keeping):
         int32_t[::1] _queue
         int64_t[::1] _odds
         const int64_t[::1] _cooling
-        int64_t budget, allowed
+        int64_t budget, allowed, fewest
         double now, best
         int32_t[::1] _best_slot, _order
         int64_t n_moves

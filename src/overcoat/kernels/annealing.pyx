@@ -38,7 +38,7 @@ cdef class Annealing(Keeping):
         # A start that suppresses too much is no result, and may not suppress more.
         self.budget = max(self.allowed, self.n_suppressed)
         if self.n_suppressed > self.allowed:
-            self.best = INFINITY
+            self.best, self.fewest = INFINITY, self.n_suppressed
 
     def anneal(self, int64_t steps, double temperature, tell=nothing):
         """Take so many steps at a temperature: each time some item goes where chance sends it."""
@@ -299,7 +299,12 @@ cdef class Annealing(Keeping):
 
     cdef void remember(self) noexcept nogil:
         """Keep the partition as the best, if it is a result."""
-        if (self.n_suppressed > self.allowed or self.flat > self.flat_limit
+        if self.n_suppressed > self.allowed:
+            if self.n_suppressed < self.fewest:  # on the way to one
+                self.fewest = self.n_suppressed
+                self._best_slot[:] = self._slot
+            return
+        if (self.flat > self.flat_limit
                 or self.ul > self.ul_limit or (self._has_ncp and self.ncp > self.ncp_limit)):
             return
         self._best_slot[:] = self._slot

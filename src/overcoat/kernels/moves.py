@@ -69,6 +69,7 @@ class Annealing:
         self._budget = max(rules.budget, gone)
         self._now = self._total(self._slots)
         self._best = self._now if gone <= rules.budget else math.inf
+        self._fewest = gone if gone > rules.budget else 0
         self._best_slots, self._moves = self._slots, 0
 
     # -- what is asked --------------------------------------------------------------------
@@ -212,14 +213,18 @@ class Annealing:
         return True
 
     def _remember(self) -> None:
-        limits = self._limits
+        limits, gone = self._limits, self._slots.count(-1)
+        if gone > self._rules.budget:
+            if gone < self._fewest:  # on the way to a result
+                self._fewest, self._best_slots = gone, self._slots
+            return
         flat, ncp, ul = self._losses(self._slots)
         within = (
             flat <= limits.flat
             and (ncp <= limits.ncp or not len(limits.ncp_parent))
             and ul <= limits.ul
         )
-        if within and self._slots.count(-1) <= self._rules.budget:
+        if within:
             self._best, self._best_slots = self._now, self._slots
 
     # -- moves ----------------------------------------------------------------------------

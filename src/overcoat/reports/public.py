@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping as Abstract
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from overcoat.advice.price import Prices
 from overcoat.context import Context
 from overcoat.errors import DataError, PolicyError, VerificationError
-from overcoat.evidence import External, Internal, Published
+from overcoat.evidence import External, Internal, Published, settle_published
 from overcoat.release.given import (
     MappingLike,
     PolicyLike,
@@ -140,8 +141,11 @@ def _published(
 ) -> External:
     rows = take_data(released, options, context)
     known, stated = take_mapping(mapping), take_policy(policy)
+    settled = settle_published(stated, known, rows)
+    digests = {"released": rows.file_digest, "mapping": _digest(mapping)}
+    published = Published(rows, known, settled, names or {}, known.keep_order, digests)
     with context.stage("report") as stage:
-        told = External(Published(rows, known, stated, names or {}, known.keep_order), stage)
+        told = External(published, stage)
         if not told.verdict.ok:
             raise VerificationError("the release does not satisfy its policy", told.verdict)
         return told
@@ -158,5 +162,12 @@ def _result(
     result = make_release(original, bound, known, context, {})
     if copy != result.released:
         raise VerificationError("the release is not the data under this mapping")
-    result.digests["released"] = copy.file_digest
+    result.digests.update(released=copy.file_digest, mapping=_digest(mapping))
     return result
+
+
+def _digest(mapping: Any) -> str | None:
+    """Return the digest of a mapping that was given as a file."""
+    if not isinstance(mapping, (str, os.PathLike)):
+        return None
+    return hashlib.sha256(Path(mapping).read_bytes()).hexdigest()

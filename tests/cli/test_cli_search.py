@@ -1,0 +1,80 @@
+"""The search on the command line: its options, its JSON, and Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import overcoat.cli as surface
+from overcoat.cli.progress import Patience
+
+ROWS = "a b\na b c\na\nb\nb c\nc d\nd a\nd\ne a\ne b\ne\nc\n"
+
+
+def run(tmp_path: Path, *more: str) -> tuple[int, str]:
+    (tmp_path / "data.dat").write_text(ROWS)
+    out = CliRunner().invoke(
+        surface.cli,
+        [
+            *("anonymize", str(tmp_path / "data.dat"), "-k", "2", "--km", "2"),
+            *("-o", str(tmp_path / "out.dat"), "--json", *more),
+        ],
+    )
+    return out.exit_code, out.stdout if out.exception is None else repr(out.exception)
+
+
+def test_a_search_tells_how_it_went_and_can_be_repeated(tmp_path: Path) -> None:
+    status, text = run(tmp_path, "--algorithm", "search", "--steps", "400", "--seed", "3")
+    assert status == 0
+    told = json.loads(text)["search"]
+    assert (told["steps"], told["cooling"], told["seed"]) == (400, 400, 3)
+    assert told["objective_after"] <= told["objective_before"] == 1
+    released = (tmp_path / "out.dat").read_bytes()
+    run(tmp_path, "--algorithm", "search", "--steps", "400", "--seed", "3")
+    assert (tmp_path / "out.dat").read_bytes() == released
+
+
+def test_queries_with_weights(tmp_path: Path) -> None:
+    (tmp_path / "queries.txt").write_text("a b\n3: c d\ne\n")
+    more = ["--minimise", "queries", "--queries", str(tmp_path / "queries.txt"), "--steps", "200"]
+    status, text = run(tmp_path, "--algorithm", "search", *more)
+    assert status == 0
+    assert json.loads(text)["search"]["minimise"] == "queries"
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        (["--steps", "5"], "coat takes no steps"),
+        (["--algorithm", "search", "--minimise", "beauty"], "minimise must be"),
+        (["--algorithm", "search", "--minimise", "queries"], "queries and minimise = queries"),
+        (["--algorithm", "search", "--steps", "-1"], "steps must be"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, more: list[str], why: str) -> None:
+    _, text = run(tmp_path, *more)
+    assert why in text
+    assert not (tmp_path / "out.dat").exists()
+
+
+def test_ctrl_c_ends_the_search_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    patience = Patience()
+    monkeypatch.setattr(surface, "PATIENCE", patience)
+    monkeypatch.setattr(signal, "signal", lambda *given: None)
+    with pytest.raises(KeyboardInterrupt):  # nothing is being searched yet
+        surface._interrupt(signal.SIGINT, None)
+    assert not patience()
+    surface._interrupt(signal.SIGINT, None)
+    assert patience()
+    with pytest.raises(KeyboardInterrupt):
+        surface._interrupt(signal.SIGINT, None)
+    later = Patience()
+    monkeypatch.setattr(surface, "PATIENCE", later)
+    assert not later()
+    later.over()
+    with pytest.raises(KeyboardInterrupt):
+        surface._interrupt(signal.SIGINT, None)
