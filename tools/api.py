@@ -45,6 +45,7 @@ _GROUPS = {
     "The least": ("bounds", "Bounds"),
     "The risk": ("risk", "Risk", "Crowd", "attack", "Attack"),
     "Deciding": ("profile", "Profile", "price", "Prices", "Price"),
+    "On a cluster": ("spark",),
     "How work runs": ("Context", "Stage"),
     "Errors": (
         *("OvercoatError", "InputError", "DataError", "PolicyError", "MappingError"),

@@ -3,7 +3,7 @@
 >>> import overcoat as oc
 >>> data = oc.read([{"flu", "asthma"}, {"flu", "gout"}, {"flu"}, {"flu"}, {"asthma"}])
 >>> result = oc.anonymize(data, k=2, privacy=[oc.AllItemsets(2)])
->>> print(oc.summarize(result))
+>>> print(oc.summarize(result))  # doctest: +ELLIPSIS
 data        5 transactions, 3 items
 policy      k = 2, 3 constraints (all 2-itemsets), s = 0.5 %
 changed     1 group of 2 items; 1 item as it was
@@ -11,6 +11,7 @@ suppressed  none
 told        of 7 items that people have, 4 are told exactly, 3 are told as one of 2
 loss        log2 UL = -1.959
 verified    yes: every protected itemset matches at least 2 people or nobody
+risk        unique with 2 items known: 2 people (40.0 %) → nobody; with 3: ...
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from overcoat._version import __version__
 
 if TYPE_CHECKING:
+    from overcoat import spark
     from overcoat.advice.price import Price, Prices, price
     from overcoat.advice.profile import Profile, profile
     from overcoat.algorithms.method import Method
@@ -135,6 +137,7 @@ __all__ = [
     "read",
     "report",
     "risk",
+    "spark",
     "summarize",
     "vary",
     "verify",
@@ -227,14 +230,15 @@ _HOMES = {
         "Violation",
     ),
 }
+_MODULES = {"datasets": "data.samples", "spark": "spark"}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # a name that is not there is to be found by type checkers, too
 
     def __getattr__(name: str) -> Any:
-        if name == "datasets":
-            value: Any = import_module("overcoat.data.samples")
+        if name in _MODULES:
+            value: Any = import_module(f"overcoat.{_MODULES[name]}")
         elif name in _HOME_OF:
             value = getattr(import_module(f"overcoat.{_HOME_OF[name]}"), name)
         else:

@@ -38,6 +38,7 @@ FLOORS = {
     "feasibility": 12,
     "release": 13,
     "evidence": 14,
+    "spark": 14,
     "evaluation": 15,
     "advice": 16,
     "reports": 17,
@@ -98,7 +99,7 @@ def test_verification_shares_no_code_with_what_it_checks() -> None:
 
 def test_the_front_door_is_true() -> None:
     assert overcoat.__all__ == sorted(overcoat.__all__)
-    assert set(overcoat._HOME_OF) | {"__version__", "datasets"} == set(overcoat.__all__)
+    assert set(overcoat._HOME_OF) | {"__version__", *overcoat._MODULES} == set(overcoat.__all__)
     for name in overcoat.__all__:
         assert getattr(overcoat, name) is not None
     assert dir(overcoat) == overcoat.__all__

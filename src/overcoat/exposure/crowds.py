@@ -14,7 +14,7 @@ from overcoat.context import QUIET, Stage
 from overcoat.exposure.native import Persons, weigh_sets
 from overcoat.exposure.rows import KnownRows
 
-__all__ = ["Crowd", "Interval", "crowd"]
+__all__ = ["BOUNDS", "Crowd", "Interval", "crowd"]
 
 Numbers = NDArray[np.int64]
 Interval = tuple[float, float]
@@ -23,7 +23,7 @@ Interval = tuple[float, float]
 MOST_SETS = 400_000_000
 # People drawn, and the steps taken for each of them at most.
 DRAWN, STEPS = 1000, 2_000_000
-_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 1000)
+BOUNDS = (1, 2, 5, 10, 20, 50, 100, 1000)
 _LARGEST = np.iinfo(np.int64).max
 _NORMAL = 1.959963984540054  # 95 percent of a normal law lie within so many deviations
 
@@ -130,10 +130,10 @@ def _counted(
     chance: NDArray[np.float64],
 ) -> Crowd:
     counts = rows.counts
-    ends = (*_BOUNDS[1:], _LARGEST)
+    ends = (*BOUNDS[1:], _LARGEST)
     sizes = tuple(
         (first, int(counts[(worst >= first) & (worst < stop)].sum()))
-        for first, stop in zip(_BOUNDS, ends, strict=True)
+        for first, stop in zip(BOUNDS, ends, strict=True)
     )
     mean = math.fsum((chance * counts).tolist()) / max(rows.n_people, 1)
     unique, below = int(counts[worst == 1].sum()), int(counts[worst < k].sum())

@@ -31,7 +31,7 @@ from overcoat.verification.reference import Tell
 from overcoat.verification.shares import labels_of, too_large_shares
 from overcoat.verification.verdict import LISTED, Findings, Verdict
 
-__all__ = ["verify", "verify_published"]
+__all__ = ["check_mapping", "conclude", "verify", "verify_published"]
 
 
 def verify(
@@ -65,7 +65,7 @@ def verify(
     elif policy.vocabulary != data.vocabulary:
         raise PolicyError("the policy was bound to other data")
     findings = Findings()
-    _check_mapping(data.vocabulary, mapping, findings)
+    check_mapping(data.vocabulary, mapping, findings)
     # The two long checks share nothing but the released rows.
     rows, privacy = stage.side_by_side(
         [
@@ -75,7 +75,7 @@ def verify(
     )
     findings.join(rows)
     findings.join(privacy)
-    return _conclude(data.vocabulary, mapping, policy, findings)
+    return conclude(data.vocabulary, mapping, policy, findings)
 
 
 def verify_published(
@@ -95,13 +95,13 @@ def verify_published(
     longest = int(released.lengths.max(initial=0))
     demands = policy.bind_published(mapping.vocabulary, longest)
     findings = Findings()
-    _check_mapping(mapping.vocabulary, mapping, findings)
+    check_mapping(mapping.vocabulary, mapping, findings)
     _check_labels(released, mapping, findings)
     findings.join(_check_privacy(mapping.vocabulary, released, mapping, demands, stage))
-    return _conclude(mapping.vocabulary, mapping, demands, findings)
+    return conclude(mapping.vocabulary, mapping, demands, findings)
 
 
-def _conclude(domain: Vocabulary, mapping: Mapping, policy: Demands, findings: Findings) -> Verdict:
+def conclude(domain: Vocabulary, mapping: Mapping, policy: Demands, findings: Findings) -> Verdict:
     """Check what takes no counting, and return the verdict on everything."""
     _check_utility(mapping, policy, findings)
     n_suppressed = _check_suppression(domain, mapping, policy, findings)
@@ -118,7 +118,7 @@ def _conclude(domain: Vocabulary, mapping: Mapping, policy: Demands, findings: F
 # -- the mapping is one, and the rows are the image of the data ---------------------------------
 
 
-def _check_mapping(domain: Vocabulary, mapping: Mapping, findings: Findings) -> None:
+def check_mapping(domain: Vocabulary, mapping: Mapping, findings: Findings) -> None:
     """Each item of the domain has exactly one group or none; labels are unmistakable."""
     for item in domain:
         if item not in mapping.vocabulary:

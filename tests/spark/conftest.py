@@ -1,0 +1,33 @@
+"""A session of Spark on this machine, for tests that are in the group "spark"."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from spark_cluster import need_spark
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A session with two cores, as small as it gets."""
+    need_spark()
+    from overcoat.spark import start_session
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        session = start_session(
+            "local[2]",
+            spark_ui_enabled="false",
+            spark_driver_bindAddress="127.0.0.1",
+            spark_driver_host="127.0.0.1",
+            spark_sql_shuffle_partitions="2",
+            spark_sql_adaptive_enabled="false",
+            spark_driver_memory="1g",
+            spark_sql_warehouse_dir=str(tmp_path_factory.mktemp("warehouse")),
+        )
+        yield session
+        session.stop()

@@ -1,0 +1,270 @@
+"""Releases on a cluster: what is checked, what fails, where it goes, and that it is whole."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import overcoat as oc
+from bridge import policy_of
+from overcoat.spark import images, plan, public
+from overcoat.spark.target import Store
+from spark_frames import list_frame, long_frame
+from strategies import random_instance
+
+pytestmark = pytest.mark.xdist_group("spark")
+
+LONG: dict[str, Any] = {"id": "person", "item": "code"}
+ROWS = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}, {"z"}, set()]
+POLICY = oc.Policy(2, oc.AllItemsets(2), max_suppressed=30)
+
+
+def rows_of(seed: int, n: int = 60) -> list[frozenset[str]]:
+    rng = random.Random(seed)
+    items = ["9", "10", "a b", "(a|b)", "\u00e9", "null", "#x", "'"]
+    return [frozenset(rng.sample(items, min(rng.randint(0, 4), 8))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("seed", [3, 4, 8])
+def test_counts_what_does_not_hold(spark: Any, seed: int) -> None:
+    """Rows as they are, under a policy they do not meet: the same violations as on one machine."""
+    rng = random.Random(seed)
+    instance = random_instance(rng)
+    while len(instance.rows) < 10 or len(instance.domain) < 4:
+        instance = random_instance(rng)
+    policy = policy_of(instance)
+    data = oc.read(instance.rows)
+    untouched = oc.Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
+    frame = long_frame(spark, instance.rows, rng)
+    alone = oc.verify(data, data, untouched, policy)
+    there = oc.spark.verify(frame, frame, untouched, policy, **LONG)
+    assert (there.ok, there.n_violations) == (alone.ok, alone.n_violations)
+    assert there.largest_k == alone.largest_k
+    said = {(one.itemset, one.support) for one in alone.violations}
+    if sum(alone.n_violations.values()) <= 20:
+        assert {(one.itemset, one.support) for one in there.violations} == said
+
+
+def test_counts_private_items(spark: Any) -> None:
+    rows = rows_of(5)
+    data = oc.read(rows)
+    policy = oc.Policy(3, oc.Coherence(2, private=["10", "null"], h=Fraction(100, 3)))
+    untouched = oc.Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
+    frame = list_frame(spark, rows, random.Random(5))
+    alone = oc.verify(data, data, untouched, policy)
+    there = oc.spark.verify(frame, frame, untouched, policy, items="codes")
+    assert (there.n_violations, there.largest_k) == (alone.n_violations, alone.largest_k)
+    assert not there.ok
+
+
+def test_tells_rows_that_are_not_those_of_the_data(spark: Any) -> None:
+    frame = long_frame(spark, ROWS, random.Random(1))
+    mapping = oc.Mapping.of("abcz", [["a"], ["b", "c"]])
+    strange = [{"a", "(b|c)"}, {"a", "(b|c)"}, {"a"}, {"a"}, {"(b|c)"}, {"x"}, {"a"}]
+    wrong = long_frame(spark, strange, random.Random(2))
+    alone = oc.verify(ROWS, strange, mapping, POLICY)
+    there = oc.spark.verify(frame, wrong, mapping, POLICY, **LONG)
+    assert there.n_violations == alone.n_violations
+    assert {one.message for one in there.violations} == {one.message for one in alone.violations}
+
+
+def test_people_beyond_32_bits(spark: Any, tmp_path: Path) -> None:
+    """Rows with counts: 2^40 people, and no number in between that has 32 bits."""
+    rows = rows_of(7, 40)
+    rng = random.Random(7)
+    counts = [rng.choice([1, 2, (1 << 31) + 7, 1 << 40]) for _ in rows]
+    data = oc.Transactions.of(rows, counts=counts)
+    alone = oc.anonymize(data, 5, oc.AllItemsets(2))
+    frame = list_frame(spark, rows, rng, counts)
+    target = tmp_path / "released"
+    there = oc.spark.anonymize(
+        frame, 5, oc.AllItemsets(2), items="codes", count="n", released=target
+    )
+    assert there.mapping == alone.mapping
+    assert there.verdict == alone.verdict
+    written = pl.read_parquet(f"{target}/*.parquet").rows()
+    copy = oc.Transactions.of([row for row, _ in written], counts=[n for _, n in written])
+    assert copy == alone.released
+    assert there.plan is not None
+    assert there.plan.n_people == data.n_transactions > 1 << 40
+    before = oc.spark.risk(frame, items="codes", count="n", known=2).before
+    assert [one.unique for one in before] == [
+        one.unique for one in oc.risk(data, known=2).before[:2]
+    ]
+
+
+def test_in_many_parts(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fetched, numbered, copied and filed in parts as small as they get."""
+    monkeypatch.setattr(plan, "_CHUNK", 300)
+    monkeypatch.setattr(images, "_HEAVY", 1)
+    monkeypatch.setattr(images, "_PIECE", 2)
+    monkeypatch.setattr(images, "_PER_FILE", 40)
+    rows = rows_of(11, 80)
+    alone = oc.anonymize(rows, 3, oc.AllItemsets(2))
+    frame = long_frame(spark, rows, random.Random(11))
+    target = tmp_path / "released"
+    there = oc.spark.anonymize(frame, 3, oc.AllItemsets(2), **LONG, released=target)
+    assert there.plan is not None
+    assert there.plan.chunks > 2
+    files = sorted(target.glob("*.parquet"))
+    assert len(files) > 2
+    written = [row for path in files for row in pl.read_parquet(path).rows()]
+    assert written == alone.released.to_polars("long").rows()
+    assert there.mapping == alone.mapping
+
+
+def test_a_mapping_again(spark: Any, tmp_path: Path) -> None:
+    rows = rows_of(12)
+    mapping = oc.anonymize(rows, 3, oc.AllItemsets(2)).mapping
+    policy = oc.Policy(3, oc.AllItemsets(2))
+    frame = long_frame(spark, rows, random.Random(12))
+    target = tmp_path / "released"
+    there = oc.spark.apply(frame, mapping, policy, **LONG, released=target, to="list")
+    alone = oc.apply_mapping(rows, mapping, policy)
+    assert there.verdict == alone.verdict
+    assert oc.read(target, items="items") == alone.released
+    verdict = oc.spark.verify(frame, there.released, mapping, policy, **LONG)
+    assert verdict == alone.verdict
+    fewer = long_frame(spark, rows[:8], random.Random(12))
+    with pytest.raises(oc.VerificationError, match="verification on the cluster failed"):
+        oc.spark.apply(fewer, mapping, policy, **LONG, released=target, replace=True)
+    assert oc.read(target, items="items") == alone.released  # the earlier one is untouched
+    more = long_frame(spark, [*rows, {"new"}], random.Random(12))
+    with pytest.raises(oc.UnknownItemsError, match="'new'"):
+        oc.spark.apply(more, mapping, policy, **LONG, released=target, replace=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["released"]
+
+
+def test_a_table_of_the_catalogue(spark: Any) -> None:
+    frame = long_frame(spark, ROWS, random.Random(1))
+    name = "table:overcoat_released"
+    try:
+        oc.spark.anonymize(frame, POLICY, **LONG, released=name)
+        with pytest.raises(oc.DataError, match="exists already"):
+            oc.spark.anonymize(frame, POLICY, **LONG, released=name)
+        there = oc.spark.anonymize(frame, POLICY, **LONG, released=name, replace=True)
+        assert {one.name for one in spark.catalog.listTables()} == {"overcoat_released"}
+        alone = oc.anonymize(ROWS, POLICY)
+        assert sorted(map(tuple, there.released.collect()), key=str) == sorted(
+            alone.released.to_polars("long").rows(), key=str
+        )
+    finally:
+        spark.sql("DROP TABLE IF EXISTS overcoat_released")
+
+
+def test_a_store_where_nothing_can_be_renamed(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A marker is the commit: before it there is nothing that readers would find."""
+    address = (tmp_path / "store").as_uri()
+    monkeypatch.setattr(
+        public, "target_for", lambda name, form, replace: Store(address, form, replaces=replace)
+    )
+    frame = list_frame(spark, ROWS, random.Random(1))
+    seen: list[list[str]] = []
+
+    def report(result: object) -> None:
+        seen.append(sorted(path.name for path in (tmp_path / "store").iterdir()))
+
+    how: dict[str, Any] = {"items": "codes", "released": "elsewhere", "report": report}
+    there = oc.spark.anonymize(frame, POLICY, **how)
+    assert all(name.startswith("_release-") for name in seen[0])
+    alone = oc.anonymize(ROWS, POLICY)
+    assert sorted(tuple(row[0]) for row in there.released.collect()) == sorted(
+        map(tuple, alone.released.to_lists())
+    )
+    with pytest.raises(oc.DataError, match="exists already"):
+        oc.spark.anonymize(frame, POLICY, **how)
+
+
+@pytest.mark.parametrize("stage", ["reduce", "write", "verify on the cluster"])
+def test_nothing_is_left_of_what_was_cancelled(spark: Any, tmp_path: Path, stage: str) -> None:
+    frame = long_frame(spark, ROWS, random.Random(1))
+    reached: list[str] = []
+    context = oc.Context(
+        progress=lambda name, done, of: reached.append(name), cancelled=lambda: stage in reached
+    )
+    how: dict[str, Any] = {"released": tmp_path / "out", "mapping": tmp_path / "map.json"}
+    with pytest.raises(oc.CancelledError):
+        oc.spark.anonymize(frame, POLICY, **LONG, **how, context=context)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_left_of_what_fails(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = long_frame(spark, ROWS, random.Random(1))
+    how: dict[str, Any] = {"released": tmp_path / "out", "mapping": tmp_path / "map.json"}
+
+    def fail(result: object) -> None:
+        assert any(tmp_path.glob(".out.*/data/*.parquet"))  # it is all there, without its name
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        oc.spark.anonymize(frame, POLICY, **LONG, **how, report=fail)
+    with pytest.raises(oc.DataError, match=r"need about .* on the driver"):
+        oc.spark.anonymize(frame, POLICY, **LONG, **how, context=oc.Context(memory=1))
+    # A column of the frame that cannot be computed fails on an executor.
+    full = "if(code = 'z', raise_error('No space left on device'), code) AS code"
+    broken = frame.selectExpr("person", full)
+    with pytest.raises(oc.DataError, match=r"the cluster could not .*a disk is full.*nothing was"):
+        oc.spark.anonymize(broken, POLICY, **LONG, **how)
+    # What a process that is no more has left is removed by the next.
+    dead = tmp_path / f".out.{_dead()}-abc"
+    dead.mkdir()
+    oc.spark.anonymize(frame, POLICY, **LONG, **how)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["map.json", "out"]
+
+
+def _dead() -> str:
+    import subprocess
+
+    from overcoat.spark.target import _owner
+
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return _owner(process.pid)
+
+
+@pytest.mark.parametrize(
+    ("columns", "how", "said"),
+    [
+        ({"p": ["1"], "c": ["a"]}, {"id": "p"}, "give both id and item"),
+        ({"p": ["1"], "c": ["a"]}, {"id": "p", "item": "x"}, "no column 'x'"),
+        ({"p": ["1"], "c": ["a"]}, {}, "say which columns"),
+        ({"p": ["1"], "c": [2.5]}, {"id": "p", "item": "c"}, "cast it to string first"),
+        ({"p": ["1"], "c": ["a"]}, {"items": "c"}, "holds string, not lists"),
+        ({"p": ["1", None], "c": ["a", "b"]}, {"id": "p", "item": "c"}, "1 rows have no id"),
+        ({"c": [["a", None]]}, {"items": "c"}, "1 lists hold a null"),
+        ({"c": [["a"]], "n": [0]}, {"items": "c", "count": "n"}, "missing or below 1"),
+    ],
+)
+def test_bad_tables(spark: Any, columns: Any, how: dict[str, Any], said: str) -> None:
+    with pytest.raises(oc.DataError, match=said):
+        oc.spark.anonymize(spark.createDataFrame(pa.table(columns)), POLICY, **how)
+
+
+def test_risk(spark: Any) -> None:
+    rows = rows_of(21, 50)
+    mapping = oc.anonymize(rows, 3, oc.AllItemsets(1), max_suppressed=20).mapping
+    gone = oc.Mapping.of(mapping.vocabulary, mapping.members[:-1])  # with something suppressed
+    frame = long_frame(spark, rows, random.Random(21))
+    linkable = [item for item in mapping.vocabulary if item != "9"]
+    there = oc.spark.risk(frame, gone, **LONG, k=4, linkable=linkable)
+    alone = oc.risk(rows, mapping=gone, known=2, k=4, linkable=linkable)
+    assert there.n_people == alone.n_people
+    assert alone.after is not None
+    assert there.after is not None
+    for here, one in zip(
+        (*there.before, *there.after), (*alone.before[:2], *alone.after[:2]), strict=True
+    ):
+        assert (here.known, here.unique, here.below_k, here.sizes) == (
+            *(one.known, one.unique, one.below_k, one.sizes),
+        )
+        assert here.chance == pytest.approx(one.chance, rel=1e-12)
