@@ -163,6 +163,8 @@ search minimises.
 
 ![Convergence: flat NCP and AvgRE over the steps, as a share of COAT's]({picture})
 
+No steps means the descent alone, which ends every search.
+
 {markdown(rows)}
 """
 
