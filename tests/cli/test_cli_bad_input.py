@@ -301,7 +301,7 @@ TOML = [
     toml(
         "keys and types, all at once",
         'k = 2\nkmm = 2\npgen = "yes"\n[utility]\nx = ["a"]\nk = 5\n',
-        "p.toml:2: unknown key 'kmm'; known: k, max_suppressed",
+        "p.toml:2: unknown key 'kmm'; did you mean 'km'?",
         "p.toml:3: pgen must be true or false",
         "p.toml:4: in set 'k', 5 is not a set of items",
     ),
