@@ -12,13 +12,13 @@ _SECTIONS = {
     "Utility": "--utility --utility-level --rest --max-suppressed --hierarchy --distances "
     "--penalties",
     "Policy files": "--policy --ignore-unknown",
-    "Method": "--algorithm --algorithms --minimise --steps --seconds --start",
+    "Method": "--algorithm --algorithms --minimise --start",
     "Queries": "--queries --q --n-queries --among --by",
     "Data": "--id --item --items --sep --encoding --header --sheet --query --omop --domain "
     "--system --pad --trim --upper --allow-identifiers",
     "Output": "--output --mapping --codebook --to --keep-order --replace --label-from --dry-run "
-    "--suggest --report --external-report --certificate --public-certificate --salt --describe "
-    "--json --quiet --verbose --log-file --help",
+    "--suggest --report --price --external-report --certificate --public-certificate --salt "
+    "--describe --json --quiet --verbose --log-file --help",
 }
 _SECTION_OF = {option: title for title, text in _SECTIONS.items() for option in text.split()}
 
@@ -44,5 +44,7 @@ class Command(click.Command):
 def _section(option: click.Option) -> str:
     if "--known" in option.opts:  # of policies a code list, of risk a number
         return "Policy files" if option.metavar == "FILE" else "Options"
+    if (option.help or "").startswith(("With --algorithm", "With --minimise")):
+        return "Method"
     found = (_SECTION_OF.get(name) for name in reversed(option.opts))
     return next((title for title in found if title), "Options")
