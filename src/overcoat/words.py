@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["count_of", "listed", "people", "size_of", "without_passwords"]
+__all__ = ["count_of", "error_scale", "listed", "people", "size_of", "without_passwords"]
 
 _SHOWN = 8
 # From the colon after the user to the last @: whatever else a password may hold. With a single
@@ -40,6 +40,23 @@ def listed(names: Sequence[str]) -> str:
     """
     more = f", … and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
+
+
+def error_scale(largest: float) -> list[str]:
+    """Return how relative errors of counts are to be read, in sentences; large ones are explained.
+
+    >>> error_scale(0.4)
+    ['AvgRE: 0 is exact, 1 is off by as much as the true count']
+    >>> len(error_scale(117))
+    2
+    """
+    lines = ["AvgRE: 0 is exact, 1 is off by as much as the true count"]
+    if largest > 5:
+        lines.append(
+            f"{largest:.3g} is not unusual: a few rare items in groups with common ones are "
+            "estimated far too high and rule the average; the median shows what is usual"
+        )
+    return lines
 
 
 def size_of(n_bytes: float) -> str:

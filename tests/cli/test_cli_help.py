@@ -132,3 +132,41 @@ def test_nothing_heavy_is_loaded(arguments: str) -> None:
     loaded = done.stdout.rpartition("loaded:")[2].split()
     assert "click" in loaded
     assert [name for name in loaded if name.startswith(HEAVY)] == []
+
+
+def test_help_has_sections() -> None:
+    from click.testing import CliRunner
+
+    text = CliRunner().invoke(cli, ["anonymize", "--help"]).output
+    titles = re.findall(r"^(\w[\w ]*):$", text, re.M)
+    assert titles == ["Privacy", "Utility", "Policy files", "Method", "Data", "Output"]
+    text = CliRunner().invoke(cli, ["risk", "--help"]).output
+    assert re.findall(r"^(\w[\w ]*):$", text, re.M)[0] == "Options"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_stands_in_one_section(name: str) -> None:
+    from click.testing import CliRunner
+
+    text = CliRunner().invoke(cli, [name, "--help"]).output
+    for parameter in cli.commands[name].params:
+        for option in parameter.opts:
+            if option.startswith("-"):
+                lines = re.findall(rf"^  (?:-\w, )?{re.escape(option)}(?![\w-])", text, re.M)
+                assert len(lines) == 1, option
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("anonymize baskets.dat --algoritm coat", "--algorithm"),
+        ("anonymize baskets.dat -k 2 --km 2 --algorithm caot -o o.dat", "did you mean 'coat'?"),
+        ("explain aa baskets.dat -k 2 --km 2", "near: 'a'"),
+        ("explain 411 patients.csv --id patient --item code -k 2 --km 2", "near: '401'"),
+    ],
+)
+def test_did_you_mean(desk: Desk, arguments: str, says: str) -> None:
+    desk.write(FILES)
+    done = desk.run(*words(arguments))
+    assert done.status == 2
+    assert says in done.err

@@ -237,3 +237,24 @@ def test_explain_goes_on_as_well(month: Desk) -> None:
     done = month.run("explain", *asked)
     assert done.status == 0, done.err
     assert "is not what this method finds" not in done.err
+
+
+def test_proposals_go_on_as_well(desk: Desk) -> None:
+    """Sets name what only the earlier month had, and stay whole in what is proposed."""
+    groups = {"(a|b)": ["a", "b"], "(c|d)": ["c", "d"], "e": ["e"], "f": ["f"]}
+    items: dict[str, str | None] = {i: label for label, of in groups.items() for i in of}
+    content = json.dumps({"items": items | {"g": None}, "groups": groups})
+    rows = "a c\n" + "a e\na\nc\nc e\ne\nf\n" * 4
+    desk.write({"map.json": content, "later.dat": rows, "u.txt": "A: a b\nC: c d\nE: e\n"})
+    run = words("anonymize later.dat -k 3 --km 2 --utility u.txt --start map.json -s 15")
+    done = desk.run(*run, *words("-o l.dat --mapping l.json --suggest ways"))
+    assert done.status == 3, done.err
+    ways = sorted(path.name for path in (desk.folder / "ways").glob("*.toml"))
+    assert {"m.toml", "sets.toml", "suppress.toml"} <= {*ways}
+    for way in ways:
+        again = words(f"anonymize later.dat --policy ways/{way} --start map.json --json")
+        done = desk.run(*again, *words("-o l.dat --mapping l.json --certificate c.json"))
+        assert done.status == 0, (way, done.err)
+        assert done.json["moved"]["split"] == []
+        check = words(f"verify later.dat l.dat --mapping l.json --policy ways/{way}")
+        assert desk.run(*check, "--certificate", "c.json").status == 0

@@ -302,7 +302,7 @@ def test_exact_counts_of_named_sets() -> None:
 
 def test_text_lines_up() -> None:
     field = oc.compare(DATA, oc.vary(BASE, k=[2, 4]), q=[1])
-    data, policy, queries, empty, head, first, second = comparison_lines(field).splitlines()
+    data, policy, queries, empty, head, first, second, *_ = comparison_lines(field).splitlines()
     assert data == "data      300 transactions, 25 items"
     assert policy == "policy    all 2-itemsets, s = 0.5 %, weights from a hierarchy"
     assert queries == "queries   q1: 1,000, 1 item, drawn by items"

@@ -11,6 +11,7 @@ from overcoat.context import QUIET, Stage
 from overcoat.errors import PolicyError
 from overcoat.loss.ul import UtilityLoss
 from overcoat.partition import Partition
+from overcoat.policy.sets import near_items
 from overcoat.release.result import Result
 from overcoat.words import listed, people
 
@@ -110,7 +111,8 @@ def explain(result: Result, item: str, *, stage: Stage = QUIET) -> Explanation:
     """
     data, outcome = result.data, result._outcome
     if item not in data.vocabulary:
-        raise PolicyError(f"item {item!r} does not occur in the data")
+        near = near_items(item, data.vocabulary)
+        raise PolicyError(f"item {item!r} does not occur in the data{near}")
     if outcome is None:
         raise PolicyError("a mapping that was found earlier comes without its reasons")
     code = data.vocabulary.code(item)

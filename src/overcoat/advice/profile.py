@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from overcoat import html
 from overcoat.checks import check_count
 from overcoat.context import QUIET, Context, Stage
-from overcoat.data.codes import lost_codes
+from overcoat.data.codes import alike_codes
 from overcoat.data.identifiers import suspects
 from overcoat.data.transactions import Transactions
 from overcoat.exposure.crowds import Crowd
@@ -249,7 +249,7 @@ def suspicious(data: Transactions, k: int, stage: Stage) -> Iterator[str]:
     for suspicion in suspects(data, stage=stage):
         yield suspicion.message
     stage()
-    yield from lost_codes(data.vocabulary.labels, {})
+    yield from alike_codes(data.vocabulary.labels)
     yield from _odd_rows(data, k)
     yield from _odd_items(data)
 

@@ -11,9 +11,10 @@ from overcoat.advice.folding import Climb, fold_sets
 from overcoat.algorithms.method import Method
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
-from overcoat.errors import InfeasibleError, PolicyError
+from overcoat.errors import InfeasibleError, MappingError, PolicyError
 from overcoat.feasibility.clashes import keep_most
 from overcoat.feasibility.why import percent_for
+from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy, Policy
 from overcoat.policy.privacy import AllItemsets, Families
 from overcoat.policy.utility import Utility
@@ -75,19 +76,36 @@ def propose(
     data: Transactions, policy: Policy, method: Method, *, context: Context
 ) -> Iterator[Proposal]:
     """Yield policies near this one that are met, one after the other, see `suggest`."""
+    if method.start is not None:  # sets may name what only the earlier release had
+        policy = replace(policy, known=policy.known.union(method.start))
     meter: Meter | None = None
     for name, change, settings in _candidates(data, policy, method, context):
+        if method.start is not None and "utility" in settings:
+            settings["utility"] = _completed(settings["utility"], data, method.start)
         candidate = _changed(policy, settings)
         try:
             bound = candidate.bind(data)
             result = find_release(data, bound, method, context=context, seconds={})
-        except (InfeasibleError, PolicyError):
+        except (InfeasibleError, PolicyError, MappingError):
             continue
         if meter is None:
             meter = Meter(data, stage=context.start("evaluate"))
         doubtful = "doubtful" in change and name.endswith("joined")
         cost = meter.cost(result)
         yield Proposal(name, change, settings, candidate, result, cost, doubtful)
+
+
+def _completed(
+    sets: dict[str, list[str]], data: Transactions, start: Mapping
+) -> dict[str, list[str]]:
+    """Add to sets the items that do not occur now, but are in an earlier group with theirs."""
+    labels = {item: label for item, label in start.items() if label is not None}
+    completed = {}
+    for name, items in sets.items():
+        held = {labels[item] for item in items if item in labels}
+        absent = (item for item in labels if item not in data.vocabulary)
+        completed[name] = [*items, *(item for item in absent if labels[item] in held)]
+    return completed
 
 
 def _candidates(
@@ -98,9 +116,12 @@ def _candidates(
         yield from _fewer_sets(data, bound, context)
     if bound.utility.rest == "intact":
         yield from _loosened(data, policy, context)
-    needed = _needed(data, bound, method, context)
-    if needed is not None and needed < data.n_items:
+    found = _partial(data, bound, method, context)
+    if found is not None and len(found.suppressed) < data.n_items:
+        needed, mapping = len(found.suppressed), found.mapping
         percent = percent_for(needed, data.n_items)
+        if len(mapping) > data.n_items:  # it goes on from another, and s holds for both
+            percent = max(percent, percent_for(len(mapping.suppressed), len(mapping)))
         words = f"s = {percent:g} %: {count_of(needed, 'item')} may go"
         yield "suppress", words, {"max_suppressed": percent}
 
@@ -191,19 +212,20 @@ def _people(data: Transactions, codes: tuple[int, ...]) -> int:
     return count_any(data, [data.vocabulary[code] for code in codes])
 
 
-def _needed(data: Transactions, bound: BoundPolicy, method: Method, context: Context) -> int | None:
-    """Return how many items have to go so that this method meets the policy."""
+def _partial(
+    data: Transactions, bound: BoundPolicy, method: Method, context: Context
+) -> Result | None:
+    """Return what this method comes to when s does not matter."""
     try:
-        found = find_release(data, bound, method, partial=True, context=context, seconds={})
+        return find_release(data, bound, method, partial=True, context=context, seconds={})
     except PolicyError:
         return None
-    return len(found.mapping.suppressed)
 
 
 def _met(data: Transactions, policy: Policy, method: Method, context: Context) -> bool:
     try:
         find_release(data, policy.bind(data), method, context=context, seconds={})
-    except (InfeasibleError, PolicyError):
+    except (InfeasibleError, PolicyError, MappingError):
         return False
     return True
 

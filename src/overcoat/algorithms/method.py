@@ -65,8 +65,8 @@ class Method:
         if is_dataclass(self) and any(one.name == "start" for one in fields(self)):
             return cast(Self, replace(self, start=start))
         raise PolicyError(
-            f"{self.name} cannot go on from an earlier mapping (start): it does not merge further "
-            "what has been merged; coat and pcta can"
+            f"{self.name} cannot go on from an earlier mapping (start): it would not keep its "
+            "groups; coat and pcta do"
         )
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from difflib import get_close_matches
 from typing import Any, ClassVar, get_args
 
 from overcoat.algorithms.apriori import apriori, apriori_problems
@@ -225,7 +226,9 @@ def _named(given: Any) -> Method:
     if isinstance(given, str):
         if given in methods():
             return methods()[given]()
-        raise PolicyError(f"there is no algorithm {given!r}; there is {', '.join(methods())}")
+        near = get_close_matches(given, methods(), 1)
+        hint = f"did you mean {near[0]!r}? There is" if near else "there is"
+        raise PolicyError(f"there is no algorithm {given!r}; {hint} {', '.join(methods())}")
     hint = f"; write {given.__name__}()" if isinstance(given, type) else ""
     raise PolicyError(
         f"{given!r} is not a method: take one of oc.methods(), or subclass Method{hint}"

@@ -21,6 +21,7 @@ from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.sets import near_items
 from overcoat.release.codebook import check_codebook
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.naming import check_names
@@ -160,7 +161,13 @@ def explain(
         transactions = data.read(stage)
     unknown = [item for item in items if item not in transactions.vocabulary]
     if unknown:
-        raise PolicyError(Problem(f"item {item!r} does not occur in the data") for item in unknown)
+        raise PolicyError(
+            Problem(
+                f"item {item!r} does not occur in the data"
+                f"{near_items(item, transactions.vocabulary)}"
+            )
+            for item in unknown
+        )
     with context.stage("policy") as stage:
         bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
     result = find_release(transactions, bound, method, partial=True, context=context, seconds={})

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat._version import __version__
+from overcoat.cli.help import Command
 from overcoat.cli.options import (
     FILE,
     allow_option,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
 
 
-@click.command()
+@click.command(cls=Command)
 @policy_options
 @search_options
 @output_options
@@ -89,7 +90,7 @@ def anonymize(**options: Any) -> None:
     _make_release(**options)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--use", required=True, type=FILE, metavar="MAP.json", help="The mapping to apply.")
 @policy_options
 @output_options
@@ -218,7 +219,7 @@ def _make_release(
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("wanted", nargs=-1, required=True, metavar="ITEM…")
 @data_options
 @click.option("--mapping", type=FILE, metavar="MAP.json", help="The mapping to be explained.")
@@ -259,7 +260,7 @@ def explain(
         print_text("\n".join(map(str, found)))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("-k", "k", type=int, required=True, metavar="K", help="Least number of people.")
 @click.option(
     "-o",
@@ -308,7 +309,7 @@ def pgen(
         say_unless_quiet(f"{n_itemsets:,} itemsets written to {output}", quiet)
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option(
     "--out",
     type=FILE,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat._version import __version__
+from overcoat.cli.help import Command
 from overcoat.cli.options import (
     FILE,
     allow_option,
@@ -33,7 +34,7 @@ __all__ = ["compare"]
 _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
 
 
-@click.command()
+@click.command(cls=Command)
 @data_options
 @click.option(
     "--algorithms",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from overcoat.cli.help import Command
 from overcoat.cli.options import (
     FILE,
     cost_options,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["evaluate"]
 
 
-@click.command()
+@click.command(cls=Command)
 @data_options
 @click.argument("released", type=FILE, metavar="RELEASED")
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat._version import __version__
+from overcoat.cli.help import Command
 from overcoat.cli.options import FILE, data_options, json_option, talk_options
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
@@ -20,7 +21,7 @@ __all__ = ["init"]
 _DEFAULT = "policy.toml"
 
 
-@click.command()
+@click.command(cls=Command)
 @data_options
 @click.option(
     "-k",

@@ -191,13 +191,16 @@ policy_options = together(
             "k",
             type=int,
             metavar="K",
-            help="A protected itemset must match at least K people, or nobody.",
+            help="The crowd (k): a protected itemset must match at least K people, or nobody.",
         ),
         click.option(
             "--privacy", type=FILE, multiple=True, metavar="FILE", help="Protect these itemsets."
         ),
         click.option(
-            "--km", type=int, metavar="M", help="Protect all itemsets of (up to) M items."
+            "--km",
+            type=int,
+            metavar="M",
+            help="The known items (m): protect all itemsets of (up to) M items.",
         ),
         click.option(
             "--linkable",
@@ -234,7 +237,8 @@ policy_options = together(
             "--max-suppressed",
             type=float,
             metavar="PERCENT",
-            help="How many percent of the occurring items may be suppressed. Default: 0.5.",
+            help="The share that may be left out (s): how many percent of the occurring items may "
+            "be suppressed. Default: 0.5.",
         ),
         _COSTS["--hierarchy"],
         _COSTS["--distances"],

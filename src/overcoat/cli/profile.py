@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from overcoat._version import __version__
+from overcoat.cli.help import Command
 from overcoat.cli.options import data_options, json_option, talk_options
 from overcoat.cli.output import print_json, print_text
 from overcoat.cli.progress import run_context
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["profile"]
 
 
-@click.command()
+@click.command(cls=Command)
 @data_options
 @click.option(
     "-k",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat._version import __version__
+from overcoat.cli.help import Command
 from overcoat.cli.options import (
     FILE,
     json_option,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("data", type=FILE, metavar="RELEASED")
 @reading_options
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from overcoat._version import __version__
+from overcoat.cli.help import Command
 from overcoat.cli.options import FILE, data_options, json_option, layout_option, talk_options
 from overcoat.cli.output import print_json, print_text, say_unless_quiet
 from overcoat.cli.progress import run_context
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["risk"]
 
 
-@click.command()
+@click.command(cls=Command)
 @data_options
 @click.argument("released", type=FILE, metavar="[RELEASED]", required=False)
 @click.option("--mapping", type=FILE, metavar="MAP.json", help="With RELEASED: its mapping.")

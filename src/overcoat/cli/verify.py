@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from overcoat.cli.help import Command
 from overcoat.cli.options import (
     FILE,
     data_options,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["verify"]
 
 
-@click.command()
+@click.command(cls=Command)
 @data_options
 @click.argument("released", type=FILE, metavar="RELEASED", required=False)
 @click.option("--mapping", required=True, type=FILE, metavar="MAP.json", help="Its mapping.")

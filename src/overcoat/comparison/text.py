@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from overcoat.comparison.settings import Setting
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
+from overcoat.words import error_scale
 
 if TYPE_CHECKING:
     from overcoat.comparison.compare import Comparison
@@ -140,6 +141,14 @@ def _remarks(comparison: Comparison) -> list[str]:
         f"refused: {titles[0]}" + f" and {len(titles) - 1} more" * (len(titles) > 1) + f": {reason}"
         for reason, titles in reasons.items()
     ]
+    errors = [
+        value
+        for row in comparison.rows
+        for name in comparison.workloads
+        if (value := row[f"avg_re_{name}"]) is not None
+    ]
+    if errors:
+        remarks += error_scale(max(errors))
     if comparison.bounds:
         remarks.append(
             "× least: flat NCP is at most so many times what any mapping without suppression has"

@@ -82,9 +82,13 @@ def what_helps(
 ) -> list[str]:
     """Say which of sets, s, k and m would help, and how much of it takes."""
     lines = list(_of_sets(data, bound, clashes, stage))
-    gone = len(error.suppressed)
+    result = error.result
+    gone = len(result.suppressed)
     if gone < data.n_items:
         needed = percent_for(gone, data.n_items)
+        if len(result.mapping) > data.n_items:  # it goes on from another, and s holds for both
+            whole = percent_for(len(result.mapping.suppressed), len(result.mapping))
+            needed = max(needed, whole)
         lines.append(
             f"s: {needed:g} % instead of {bound.max_suppressed:g} % would do; "
             f"{count_of(gone, 'item')} would go"

@@ -9,6 +9,7 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +78,9 @@ def read_settings(path: str | Path) -> dict[str, Any]:
         key = ALIASES.get(key, key)
         line_number = _line_of(text, written)
         if key not in KEYS:
-            known = ", ".join(KEYS)
-            problems.append(Problem(f"unknown key {written!r}; known: {known}", file, line_number))
+            near = get_close_matches(key, [*KEYS, *ALIASES], 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(KEYS)}"
+            problems.append(Problem(f"unknown key {written!r}; {hint}", file, line_number))
             continue
         types, wanted = KEYS[key]
         if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):

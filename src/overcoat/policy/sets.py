@@ -23,7 +23,7 @@ from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.policy.binding import Domain, ItemSet, Lint
 from overcoat.policy.tables import find_table
 
-__all__ = ["Sets"]
+__all__ = ["Sets", "near_items"]
 
 # Looking for near matches takes a while; a file with more strangers is not a matter of typos.
 _NEAR_MATCHES = 20
@@ -314,7 +314,7 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint, *, about_colons: str) -> 
                 what=repr(item),
             )
         else:
-            near = _near(item, domain) if len(lint.errors) < _NEAR_MATCHES else ""
+            near = near_items(item, domain.vocabulary) if len(lint.errors) < _NEAR_MATCHES else ""
             hint = about_colons if item.endswith(":") or ": " in item else ""
             lint.error(
                 *(f"item {item!r} does not occur in the data{near}{hint}", entry),
@@ -326,7 +326,12 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint, *, about_colons: str) -> 
     return ItemSet(tuple(items), entry.name, entry.file, entry.line)
 
 
-def _near(item: str, domain: Domain) -> str:
-    folded = {label.casefold(): label for label in domain.vocabulary}
+def near_items(item: str, items: Iterable[str]) -> str:
+    """Return the items whose names are near one that does not occur, in words.
+
+    >>> near_items("flue", ["flu", "gout"])
+    "; near: 'flu'"
+    """
+    folded = {label.casefold(): label for label in items}
     near = difflib.get_close_matches(item.casefold(), folded, n=3)
     return "; near: " + ", ".join(repr(folded[label]) for label in near) if near else ""

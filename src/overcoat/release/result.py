@@ -120,6 +120,11 @@ class Result:
         return None if self._outcome is None else self._outcome.proof
 
     @cached_property
+    def suppressed(self) -> tuple[str, ...]:
+        """The items that occur and are left out; a mapping found earlier may name more."""
+        return tuple(item for item in self.mapping.suppressed if item in self.data.vocabulary)
+
+    @cached_property
     def moved(self) -> Moved | None:
         """What has changed since the mapping that was started from; None where there was none."""
         start = None if self.method is None else self.method.start

@@ -71,7 +71,7 @@ def _changed(result: Result) -> str:
 
 
 def _suppressed(result: Result) -> str:
-    gone = result.mapping.suppressed
+    gone = result.suppressed
     if not gone:
         return "none"
     percent = result.verdict.suppressed_percent

@@ -11,7 +11,7 @@ from overcoat.measures.changes import Changes
 from overcoat.measures.patterns import Patterns, Survival
 from overcoat.measures.queries import Answers
 from overcoat.release.summary import exact_counts
-from overcoat.words import count_of, listed
+from overcoat.words import count_of, error_scale, listed
 
 __all__ = ["evaluation_lines", "query_table"]
 
@@ -34,7 +34,7 @@ def evaluation_lines(evaluation: Evaluation) -> str:
     ncp         0.533: on average an occurrence became a group that spans 53.3 % of all items
     queries     AvgRE 0, median 0, in 1,000 queries of 1 item, drawn by items
     queries     AvgRE 0.333, median 0.333, in 1,000 queries of 2 items, drawn by items
-                a count that is estimated from the release is off by AvgRE times the true count
+                AvgRE: 0 is exact, 1 is off by as much as the true count
     """
     lines = [
         (
@@ -51,9 +51,8 @@ def evaluation_lines(evaluation: Evaluation) -> str:
         *(("queries", _errors(answers)) for answers in evaluation.answers),
     ]
     if evaluation.answers:
-        lines.append(
-            ("", "a count that is estimated from the release is off by AvgRE times the true count")
-        )
+        largest = max(answers.avg_re for answers in evaluation.answers)
+        lines += [("", sentence) for sentence in error_scale(largest)]
     if evaluation.patterns is not None:
         lines += _pattern_lines(evaluation.patterns)
     return "\n".join(f"{name:<11} {text}" for name, text in lines)

@@ -22,6 +22,7 @@ def risk_lines(risk: Risk) -> str:
         for row in (head, *rows):
             cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
             lines.append("  " + "   ".join(cells))
+    lines += ["", *_histogram(risk)]
     lines += [
         "",
         "unique: some such items of these people fit one row only",
@@ -51,6 +52,35 @@ def _together(risk: Risk) -> str:
             "them together"
         )
     return text
+
+
+def _histogram(risk: Risk) -> list[str]:
+    """Return how many people stand in crowds of which size, for each number of known items."""
+    bounds = [first for first, _ in risk.before[0].sizes]
+    if not bounds:
+        return []
+    ends = [*(following - 1 for following in bounds[1:]), None]
+    head = ["size of the crowd"]
+    for first, last in zip(bounds, ends, strict=True):
+        spread = f"{first}" if first == last else f"{first}-{last}"
+        head.append(f"{first} or more" if last is None else spread)
+    lines = []
+    for title, crowds in (("original", risk.before), ("release", risk.after or ())):
+        for one in crowds:
+            if not one.sizes:
+                continue
+            known = "whole row" if one.known == "all" else f"{one.known} known"
+            about = "" if one.exact else "~ "
+            lines.append([f"{title}, {known}", *(f"{about}{number:,}" for _, number in one.sizes)])
+    widths = [max(map(len, column)) for column in zip(head, *lines, strict=True)]
+    return [
+        "  "
+        + row[0].ljust(widths[0])
+        + "".join(
+            f"   {cell.rjust(width)}" for cell, width in zip(row[1:], widths[1:], strict=True)
+        )
+        for row in (head, *lines)
+    ]
 
 
 def _row(one: Crowd, n_people: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from overcoat.errors import DataError
-from overcoat.release.exposed import Exposed
+from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.result import Result
 from overcoat.release.summary import summary_lines
 from overcoat.verification import Verdict
@@ -26,6 +26,8 @@ def summarize(
 ) -> str:
     """Return what happened, in a few lines.
 
+    The names of files are told as they are given; `risk` is found unless it is given.
+
     >>> from overcoat.policy.privacy import AllItemsets
     >>> from overcoat.release.public import anonymize
     >>> rows = [{"a", "b"}, {"a", "c"}, {"a"}, {"a"}, {"b"}]
@@ -38,12 +40,13 @@ def summarize(
     told        of 7 items that people have, 4 are told exactly, 3 are told as one of 2
     loss        log2 UL = -1.959
     verified    yes: every protected itemset matches at least 2 people or nobody
+    risk        unique with 2 items known: 2 people (40.0 %) → nobody; with 3: 2 people (40.0 %) \
+→ nobody
     """
     if not isinstance(result, Result):
         raise DataError(f"a summary is of a Result, not of {result!r}")
     lines = summary_lines(result)
-    if risk is not None:
-        lines.append(("risk", str(risk)))
+    lines.append(("risk", str(exposed(result) if risk is None else risk)))
     if released is not None:
         lines.append(("released", released))
     if mapping is not None:

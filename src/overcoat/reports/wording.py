@@ -201,14 +201,16 @@ def errors(expected: Errors) -> str:
 
     >>> errors(Errors(0.5, 2.0, 0.25, 1.0))
     'Counts of people with one given item, estimated from the release, are off by 25 % of the true \
-number on average, and of people with two given items by 1.0 times the true number.'
+number on average, and of people with two given items by 1.0 times the true number (each count as \
+often as people have what is counted).'
     """
     one, two = expected.item_occurrences, expected.pair_occurrences
     if not one and not two:
         return "The number of people with any item, or any two, can be read off the release."
     return (
         "Counts of people with one given item, estimated from the release, are off by "
-        f"{_off(one)} on average, and of people with two given items by {_off(two)}."
+        f"{_off(one)} on average, and of people with two given items by {_off(two)} (each count as "
+        "often as people have what is counted)."
     )
 
 

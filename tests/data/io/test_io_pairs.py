@@ -133,6 +133,10 @@ DAY = datetime.datetime(2024, 2, 29)
 KINDS: dict[str, Callable[[int], Any]] = {
     "strings": str,
     "numbers": int,
+    "numbers far apart": lambda n: n * 10**12,
+    "numbers around 0": lambda n: n - 150,
+    "small numbers": lambda n: n - 2**63,
+    "large numbers": lambda n: 2**63 - 1 - n,
     "floats": lambda n: n / 3,
     "booleans": lambda n: n % 2 == 0,
     "dates": lambda n: (DAY + datetime.timedelta(n)).date(),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from overcoat.data.io import parquet, read, write
@@ -322,12 +322,11 @@ def test_parquet_from_a_stream_goes_through_a_private_file_that_is_closed() -> N
     assert not path.parent.exists()
 
 
-@given(
-    st.lists(
-        st.lists(st.none() | st.sampled_from(["", "a", "b", "038", "38", "ä", "\U0001f9e5"])),
-        max_size=6,
-    )
-)
+LABELS = st.none() | st.sampled_from(["", "a", "b", "038", "38", "ä", "\U0001f9e5"])
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.lists(LABELS, max_size=8), max_size=5))
 def test_labels_are_looked_up_once_however_many_columns_there_are(
     columns: list[list[str | None]],
 ) -> None:

@@ -1,7 +1,8 @@
 """Numbering the values of a column in order of first sight.
 
-By their hashes, which are sorted a part at a time: so that work on millions of values can be ended
-on the way, and takes little memory. That equal hashes come from equal values is checked.
+Whole numbers that lie close together are numbered by a table. Others by their hashes, which are
+sorted a part at a time: so that work on millions of values can be ended on the way, and takes
+little memory. That equal hashes come from equal values is checked.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["number_values"]
 
 _STEP = 1 << 18  # values handled at once
+_MOST = 1 << 30  # values that are numbered by a table: twice as many places have 32 bits
 
 
 def number_values(
@@ -36,18 +38,24 @@ def number_values(
 
     column = pl.concat(_alike([pl.Series("id", piece).rename("id") for piece in pieces])).rechunk()
     tell()
-    numbers = _number_sorted(column, tell)
-    if numbers is not None:
-        return numbers
+    for way in (_number_sorted, _number_dense):
+        numbers = way(column, tell)
+        if numbers is not None:
+            return numbers
     for seed in count():
         first = _first_places(_hashes(column, seed, tell), tell)
         if _are_equal(column, first, tell):
             break
+    return _ranked(first, tell)
+
+
+def _ranked(first: NDArray[Any], tell: Callable[[], None]) -> NDArray[np.int64]:
+    """Return the numbers of values, given for each place the first one with the same value."""
     is_first = first == np.arange(len(first))
     tell()
     ranks = np.cumsum(is_first) - 1
     tell()
-    return ranks[first]
+    return ranks[first]  # type: ignore[no-any-return]
 
 
 def _alike(pieces: list[pl.Series]) -> list[pl.Series]:
@@ -70,6 +78,41 @@ def _number_sorted(column: pl.Series, tell: Callable[[], None]) -> NDArray[np.in
         is_new[start + 1 : start + len(part)] = (part[1:] != part[:-1]).to_numpy()
         tell()
     return np.cumsum(is_new)
+
+
+def _number_dense(column: pl.Series, tell: Callable[[], None]) -> NDArray[np.int64] | None:
+    """Return the numbers of whole numbers that lie close together, by a table; else None.
+
+    >>> import polars as pl
+    >>> _number_dense(pl.Series([7, 5, 7, 8]), lambda: None)
+    array([0, 1, 0, 2])
+    >>> _number_dense(pl.Series([7, 5000]), lambda: None)
+    """
+    import polars as pl
+
+    if not column.dtype.is_integer() or column.null_count() or not len(column):
+        return None
+    least: Any = column.min()
+    most: Any = column.max()
+    if most - least >= 2 * len(column) or len(column) > _MOST:
+        return None
+    if least < -(1 << 63) or most >= 1 << 63:
+        return None
+    places = np.empty(len(column), np.int32)  # the value of each, from 0
+    for start in range(0, len(column), _STEP):
+        part = column[start : start + _STEP].cast(pl.Int64).to_numpy()
+        places[start : start + _STEP] = part - least
+        tell()
+    table = np.empty(most - least + 1, np.int32)  # where a value was first seen
+    for start in reversed(range(0, len(column), _STEP)):
+        some = places[start : start + _STEP]
+        # From the last to the first: of several, the one that is written last stays.
+        table[some[::-1]] = np.arange(start + len(some) - 1, start - 1, -1, dtype=np.int32)
+        tell()
+    for start in range(0, len(column), _STEP):
+        places[start : start + _STEP] = table[places[start : start + _STEP]]
+        tell()
+    return _ranked(places, tell)
 
 
 def _hashes(column: pl.Series, seed: int, tell: Callable[[], None]) -> NDArray[np.uint64]:
