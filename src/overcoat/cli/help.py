@@ -15,7 +15,7 @@ _SECTIONS = {
     "Method": "--algorithm --algorithms --minimise --start",
     "Queries": "--queries --q --n-queries --among --by",
     "Data": "--id --item --items --sep --encoding --header --sheet --query --omop --domain "
-    "--system --pad --trim --upper --allow-identifiers",
+    "--system --pad --trim --upper --allow-identifiers --spark",
     "Output": "--output --mapping --codebook --to --keep-order --replace --label-from --dry-run "
     "--suggest --report --price --external-report --certificate --public-certificate --salt "
     "--describe --json --quiet --verbose --log-file --help",
