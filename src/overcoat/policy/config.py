@@ -5,6 +5,7 @@ Everything wrong in any of the files is collected, to be told at once when the p
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -23,7 +24,14 @@ from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 
-__all__ = ["KEYS", "PARAMETERS", "read_policy", "read_settings", "state_policy"]
+__all__ = [
+    "KEYS",
+    "PARAMETERS",
+    "read_policy",
+    "read_settings",
+    "state_policy",
+    "written_settings",
+]
 
 # What each key may be in TOML; on the command line a path is a path and a number is a number.
 KEYS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -102,6 +110,32 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     if problems:
         raise PolicyError(problems)
     return settings
+
+
+def written_settings(settings: Mapping[str, Any]) -> str:
+    """Return settings as `policy.toml` has them; names of files as they are.
+
+    >>> print(written_settings({"km": 2, "k": 5, "linkable": ["a b", "c"], "pgen": False}), end="")
+    k = 5
+    km = 2
+    linkable = ["a b", "c"]
+    """
+    lines, tables = [], []
+    for key in KEYS:
+        value = settings.get(key)
+        if value is None or value is False:
+            continue
+        if isinstance(value, Mapping):
+            named = (f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items())
+            tables += ["", f"[{key}]", *named]
+        else:
+            lines.append(f"{key} = {_toml(value)}")
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def _toml(value: Any) -> str:
+    """Return a value as TOML has it: numbers, strings and lists are as in JSON."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def read_policy(path: str | Path) -> Policy:
