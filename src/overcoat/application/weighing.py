@@ -19,7 +19,6 @@ from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import count_sets
 from overcoat.policy.hierarchy import Hierarchy
-from overcoat.policy.levels import Nodes
 
 __all__ = ["Level", "Survey", "Weighed", "glimpse", "price", "suggest", "survey", "weigh"]
 
@@ -140,9 +139,7 @@ def suggest(data: Input, statement: Statement, *, context: Context) -> list[Prop
     return suggest_policies(transactions, policy, method, context=context.titled("suggest"))
 
 
-def price(
-    data: Input, statement: Statement, *, most: int = MOST_SETS, context: Context
-) -> Prices:
+def price(data: Input, statement: Statement, *, most: int = MOST_SETS, context: Context) -> Prices:
     """Return what each part of a policy costs."""
     policy, method = statement.bind_method()
     if policy.problems:

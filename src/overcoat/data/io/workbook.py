@@ -321,7 +321,8 @@ def sheet_rows(
 ) -> list[tuple[int, list[str]]]:
     """Return the rows of a sheet, with their numbers, as they are shown.
 
-    It is the sheet of that name or number, else the first that is shown. Empty rows are left out, and so are empty cells behind the last one that holds something.
+    It is the sheet of that name or number, else the first that is shown. Empty rows are left out,
+    and so are empty cells behind the last one that holds something.
     """
     refuse_other_files(path, file)
     problems, rows = Problems(file), []
