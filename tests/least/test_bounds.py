@@ -68,7 +68,7 @@ def test_no_bound_exceeds_the_optimum(chunk: int) -> None:
     for number, (data, policy) in enumerate(problems(range(chunk * 300, (chunk + 1) * 300))):
         ratios += check(data, policy, program=number % 4 == 0)
     assert len(ratios) > 60
-    assert float(np.median(ratios)) < 3  # they say something
+    assert float(np.median(ratios)) < 4  # they say something
     assert min(ratios) == 1
 
 

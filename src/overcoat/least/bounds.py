@@ -156,9 +156,7 @@ def find_bounds(
     )
 
 
-def _possible(
-    data: Transactions, policy: BoundPolicy, conflicts: Conflicts, stage: Stage
-) -> bool:
+def _possible(data: Transactions, policy: BoundPolicy, conflicts: Conflicts, stage: Stage) -> bool:
     """Whether merging whole blocks would give each rare item and each conflict its crowd."""
     names = [str(block) for block in policy.utility.block_of.tolist()]
     blocks = data.relabelled(names, stage=stage)
