@@ -47,7 +47,7 @@ def test_lists_may_become_something_else(desk: Desk, target: str) -> None:
     lists = [["a", "b"], ["a", "b"], ["a", "c"], ["a", "c"]]
     pl.DataFrame({"codes": lists}).write_parquet(desk.folder / "d.parquet")
     publish(desk, f"d.parquet --items codes -o {target} --external-report ex.html")
-    name = target.split()[0]
+    name = target.split(maxsplit=1)[0]
     for command in (
         f"verify {name} --items codes --mapping map.json",
         f"verify d.parquet {name} --items codes --mapping map.json",
