@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -103,7 +103,8 @@ class Result:
     layout: Layout | None = field(init=False)
 
     def __post_init__(self) -> None:
-        self.laid_out(self.data.layout)
+        layout = self.data.layout  # a release of a wide table is a long one
+        self.laid_out(layout and replace(layout, columns=(), by_row=False))
         known = {"input": self.data.file_digest, "policy": _digest(self.policy)}
         object.__setattr__(self, "digests", known)  # the way of a frozen data class
 
