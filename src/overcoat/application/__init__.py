@@ -8,7 +8,7 @@ parses what people say and renders what comes back; it composes nothing itself.
 from overcoat.application.checking import Assessed, Checked, evaluate, risk, verify
 from overcoat.application.comparing import Compared, compare, pgen
 from overcoat.application.deciding import check_draft, init, profile
-from overcoat.application.making import anonymize, explain
+from overcoat.application.making import anonymize, explain, notes_on
 from overcoat.application.reporting import Written, report
 from overcoat.application.said import Input, Outputs, Papers, Questions, Statement
 
@@ -28,6 +28,7 @@ __all__ = [
     "evaluate",
     "explain",
     "init",
+    "notes_on",
     "pgen",
     "profile",
     "report",
