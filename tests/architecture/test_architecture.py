@@ -150,7 +150,7 @@ def test_the_external_edition_cannot_reach_the_original() -> None:
 
     assert [field.name for field in dataclasses.fields(External)] == [*("published", "stage")]
     assert [field.name for field in dataclasses.fields(Published)] == [
-        *("released", "mapping", "policy", "names", "keep_order", "digests")
+        *("released", "mapping", "policy", "names", "keep_order", "digests", "layout")
     ]
     source = inspect.getsource(External)
     assert "result" not in source

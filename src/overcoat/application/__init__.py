@@ -9,7 +9,7 @@ from overcoat.application.checking import Assessed, Checked, evaluate, risk, ver
 from overcoat.application.command import command_for
 from overcoat.application.comparing import Compared, compare, pgen
 from overcoat.application.deciding import check_draft, init, profile
-from overcoat.application.making import anonymize, explain
+from overcoat.application.making import anonymize, explain, notes_on
 from overcoat.application.reporting import Written, report
 from overcoat.application.said import Input, Outputs, Papers, Questions, Statement
 from overcoat.application.weighing import (
@@ -42,6 +42,7 @@ __all__ = [
     "explain",
     "glimpse",
     "init",
+    "notes_on",
     "pgen",
     "price",
     "profile",
