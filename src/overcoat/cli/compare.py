@@ -21,7 +21,7 @@ from overcoat.cli.options import (
     workload_options,
 )
 from overcoat.cli.output import Paused, print_json, say_unless_quiet
-from overcoat.cli.progress import run_context
+from overcoat.cli.progress import Limits, run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def compare(
     bounds: bool,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> None:
     """Show what several methods, or several values of k, m or s, would cost.
@@ -108,7 +109,7 @@ def compare(
 
     folder = Path(output)
     chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
 
         def report(
             comparison: Comparison, files: Sequence[Path], prices: Mapping[str, Prices]

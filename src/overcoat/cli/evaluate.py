@@ -18,7 +18,7 @@ from overcoat.cli.options import (
     workload_options,
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
-from overcoat.cli.progress import run_context
+from overcoat.cli.progress import Limits, run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def evaluate(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **costs: Any,
 ) -> None:
     """Measure what a release costs: what changed, and how wrong counts from it are.
@@ -107,7 +108,7 @@ def evaluate(
     if bounds and costs["policy"] is None:
         raise click.UsageError("--bounds needs --policy: they are those of a policy")
     least = state(data, **costs).policy if bounds else False
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
 
         def report(evaluation: Evaluation) -> None:
             context.start("done")

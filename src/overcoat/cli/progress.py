@@ -6,13 +6,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from overcoat.context import Context
 from overcoat.words import without_passwords
 
-__all__ = ["PATIENCE", "Patience", "run_context", "say"]
+__all__ = ["PATIENCE", "Limits", "Patience", "run_context", "say"]
 
 _WORDS = {
     "read": "reading",
@@ -67,8 +69,26 @@ class Patience:
 PATIENCE = Patience()
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What of the machine may be used; None is what there is."""
+
+    threads: int | None = None
+    memory: int | None = None
+    temporary: str | None = None
+
+    def context(self, **others: Any) -> Context:
+        """Return a context that keeps to them."""
+        from overcoat.data.memory import StagePeaks, limit_polars
+
+        if self.threads is not None:
+            limit_polars(self.threads)
+            others["threads"] = self.threads
+        return Context(memory=self.memory, temporary=self.temporary, peaks=StagePeaks(), **others)
+
+
 @contextmanager
-def run_context(*, quiet: bool) -> Iterator[Context]:
+def run_context(limits: Limits, *, quiet: bool) -> Iterator[Context]:
     """Give a context whose progress is a status line on a terminal.
 
     The stage "done" takes the line away, so that something else can be shown.
@@ -77,7 +97,7 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
 
     on_terminal = sys.stderr is not None and sys.stderr.isatty()
     if quiet or is_verbose() or not on_terminal:
-        yield Context(enough=PATIENCE if on_terminal else None)
+        yield limits.context(enough=PATIENCE if on_terminal else None)
         return
     from rich.console import Console
 
@@ -93,7 +113,7 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
                 status.update(_line(stage, done, of))
                 status.start()
 
-        yield Context(progress=tell, enough=PATIENCE)
+        yield limits.context(progress=tell, enough=PATIENCE)
 
 
 def _line(stage: str, done: int, of: int) -> str:

@@ -19,7 +19,7 @@ from overcoat.cli.options import (
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
 from overcoat.cli.papers import describe_option
-from overcoat.cli.progress import run_context
+from overcoat.cli.progress import Limits, run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def report(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> None:
     """Make the report on a release from its files.
@@ -85,7 +86,7 @@ def report(
         value not in (None, ()) for name, value in settings.items() if name != "policy"
     ):
         raise click.UsageError("the policy of a certificate stands alone: leave out other options")
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         done = application.report(
             *(data, mapping, None if certificate else state(data, **settings), output),
             data=original,

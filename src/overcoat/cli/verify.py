@@ -18,7 +18,7 @@ from overcoat.cli.options import (
     talk_options,
 )
 from overcoat.cli.output import print_json, say_unless_quiet
-from overcoat.cli.progress import run_context
+from overcoat.cli.progress import Limits, run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def verify(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> int:
     """Say whether a release satisfies its policy; list every violation.
@@ -80,7 +81,7 @@ def verify(
         raise click.UsageError("--salt is for the digest of the input in a public --certificate")
     original = data if released is not None else None
     published = data if released is None else replace(data, source=released)
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         given = any(value not in (None, ()) for value in settings.values())
         statement = state(data, **settings) if given or certificate is None else None
         found = application.verify(

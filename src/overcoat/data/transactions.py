@@ -248,18 +248,15 @@ class Transactions:
         """
         # The labels of items that occur occur too, so these are the new vocabulary.
         vocabulary = Vocabulary(label for label in labels if label is not None)
-        codes = [-1 if label is None else vocabulary.code(label) for label in labels]
-        recoded = np.array(codes, np.int32)[self.codes]  # (occurrences,)
+        became = [-1 if label is None else vocabulary.code(label) for label in labels]
         stage()
-        kept, ends = recoded >= 0, self.offsets
-        if not kept.all():
-            ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
-            recoded = recoded[kept]
-        stage()
-        offsets, rows, counts, became = canonical_rows(
-            ends, recoded, self.counts, overwrite=True, stage=stage
+        offsets, rows, counts, places = canonical_rows(
+            *(self.offsets, self.codes, self.counts),
+            labels=np.array(became, np.int32),
+            positions=self.positions is not None,
+            stage=stage,
         )
-        positions = None if self.positions is None else became[self.positions]
+        positions = None if self.positions is None else places[self.positions]
         origin = Origin(self.layout)
         return Transactions._of_canonical(vocabulary, offsets, rows, counts, positions, origin)
 
@@ -400,7 +397,7 @@ class TransactionsBuilder:
         final = np.full(len(labels), -1, np.int32)
         final[occurring] = [vocabulary.code(labels[code]) for code in occurring]
 
-        # Batches are renumbered where they lie, and let go one by one: nothing is held twice.
+        # Batches are let go one by one: nothing is held twice.
         ends = np.concatenate([[0], *(sizes for sizes, _, _ in self._batches)]).cumsum()
         counts = _joined([counts for _, _, counts in self._batches], np.int64)
         codes, at = np.empty(ends[-1], np.int32), 0
@@ -408,10 +405,14 @@ class TransactionsBuilder:
         while self._batches:
             stage()
             _, part, _ = self._batches.pop()
-            np.take(final, part, out=codes[at : at + len(part)])
+            codes[at : at + len(part)] = part
             at += len(part)
         offsets, codes, counts, became = canonical_rows(
-            ends, codes, counts, overwrite=True, stage=stage
+            *(ends, codes, counts),
+            labels=final,
+            overwrite=True,
+            positions=self._positions is not None,
+            stage=stage,
         )
         positions = None
         if self._positions is not None:
@@ -431,15 +432,18 @@ class TransactionsBuilder:
     ) -> None:
         self._n_transactions += total(counts)
         check_people(self._n_transactions)
-        n_rows, places = len(counts), counts
-        became = np.arange(n_rows)
+        n_rows, places, became = len(counts), counts, None
         if self._collapses:
             ends, codes, counts, became = canonical_rows(
-                ends, codes, counts, overwrite=True, stage=stage
+                *(ends, codes, counts),
+                overwrite=True,
+                positions=self._positions is not None,
+                stage=stage,
             )
             self._collapses = len(counts) < 0.9 * n_rows
         self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]], counts))
         if self._positions is not None:
+            became = np.arange(n_rows) if became is None else became
             self._positions.append(np.repeat(became + self._n_rows, places))
         self._n_rows += len(counts)
 
