@@ -11,12 +11,12 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits, limit_options
 from overcoat.cli.options import (
     FILE,
     allow_option,
     data_options,
     json_option,
-    limit_options,
     names_option,
     output_options,
     policy_options,
@@ -31,7 +31,7 @@ from overcoat.cli.output import (
     say_unless_quiet,
 )
 from overcoat.cli.papers import paper_options
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 from overcoat.cli.searching import search_options
 from overcoat.errors import problem_lines
 

@@ -10,6 +10,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     allow_option,
@@ -21,7 +22,7 @@ from overcoat.cli.options import (
     workload_options,
 )
 from overcoat.cli.output import Paused, print_json, say_unless_quiet
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:

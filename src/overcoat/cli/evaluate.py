@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     cost_options,
@@ -18,7 +19,7 @@ from overcoat.cli.options import (
     workload_options,
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import FILE, data_options, json_option, talk_options
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 
 if TYPE_CHECKING:
     from overcoat.application import Input

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from overcoat.cli.progress import Limits
+from overcoat.cli.limits import limit_options
 
 if TYPE_CHECKING:
     from overcoat.application import Input, Statement
@@ -21,7 +20,6 @@ __all__ = [
     "data_options",
     "json_option",
     "layout_option",
-    "limit_options",
     "names_option",
     "output_options",
     "policy_options",
@@ -325,52 +323,6 @@ layout_option = click.option(
     help="Layout of RELEASED, where its name does not say it.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-
-
-def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Read a size of memory: 800M, 8G."""
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([KMGT]?)(?:I?B)?", (value or "").strip().upper())
-    if value is None:
-        return None
-    if found is None:
-        raise click.BadParameter(f"expected a size such as 800M or 8G, not {value!r}")
-    return int(float(found[1]) * 1024 ** " KMGT".index(found[2] or " "))
-
-
-_limit_options = together(
-    [
-        click.option(
-            "--threads",
-            type=click.IntRange(1),
-            metavar="N",
-            help="How many to use; the result is the same. Default: one a core.",
-        ),
-        click.option(
-            "--memory",
-            callback=_bytes,
-            metavar="SIZE",
-            help="How much to use, such as 800M or 8G. Default: what the machine has.",
-        ),
-        click.option(
-            "--temporary",
-            type=FILE,
-            metavar="DIR",
-            help="Where tables larger than that are sorted; removed at the end. Default: TMPDIR.",
-        ),
-    ]
-)
-
-
-def limit_options(function: F) -> F:
-    """Add the options that say what of the machine is used; the command gets `limits`."""
-
-    @wraps(function)
-    def gathered(
-        threads: int | None, memory: int | None, temporary: str | None, **others: Any
-    ) -> Any:
-        return function(limits=Limits(threads, memory, temporary), **others)
-
-    return _limit_options(cast(F, gathered))
 
 
 _talk_options = together(

@@ -8,9 +8,10 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import data_options, json_option, talk_options
 from overcoat.cli.output import print_json, print_text
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 
 if TYPE_CHECKING:
     from overcoat.application import Input

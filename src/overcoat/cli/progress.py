@@ -6,15 +6,14 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any
 
 import click
 
+from overcoat.cli.limits import Limits
 from overcoat.context import Context
 from overcoat.words import without_passwords
 
-__all__ = ["PATIENCE", "Limits", "Patience", "run_context", "say"]
+__all__ = ["PATIENCE", "Patience", "run_context", "say"]
 
 _WORDS = {
     "read": "reading",
@@ -67,24 +66,6 @@ class Patience:
 
 
 PATIENCE = Patience()
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What of the machine may be used; None is what there is."""
-
-    threads: int | None = None
-    memory: int | None = None
-    temporary: str | None = None
-
-    def context(self, **others: Any) -> Context:
-        """Return a context that keeps to them."""
-        from overcoat.data.memory import StagePeaks, limit_polars
-
-        if self.threads is not None:
-            limit_polars(self.threads)
-            others["threads"] = self.threads
-        return Context(memory=self.memory, temporary=self.temporary, peaks=StagePeaks(), **others)
 
 
 @contextmanager

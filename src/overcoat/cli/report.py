@@ -8,6 +8,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     json_option,
@@ -19,7 +20,7 @@ from overcoat.cli.options import (
 )
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
 from overcoat.cli.papers import describe_option
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:

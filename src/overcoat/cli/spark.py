@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from overcoat.cli.limits import Limits
 from overcoat.cli.output import print_json, say_unless_quiet
-from overcoat.cli.progress import Limits, run_context
+from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:

@@ -50,8 +50,8 @@ def require_memory(
     if free is not None and needed > free:
         raise DataError(
             f"{what} needs about {size_of(needed)} of memory, and {size_of(free)} can be had; "
-            "use a machine (or a limit) with more, split the data into parts that are released "
-            "apart, or leave out items that nobody needs",
+            "use a machine (or a limit, --memory) with more, a cluster (--spark), split the data "
+            "into parts that are released apart, or leave out items that nobody needs",
             file,
         )
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from overcoat.checks import check_count
 from overcoat.context import QUIET, Stage
+from overcoat.data.batches import Batches
 from overcoat.data.canonical import (
     check_codes,
     check_counts,
@@ -32,6 +33,7 @@ from overcoat.data.canonical import (
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.origin import NOWHERE, Origin
+from overcoat.data.spill import Spill
 from overcoat.data.view import transactions_html
 from overcoat.data.vocabulary import Vocabulary, check_label
 from overcoat.errors import DataError, InputError
@@ -300,7 +302,8 @@ class TransactionsBuilder:
     """Collects rows, keeping each distinct row of a batch once.
 
     Codes are handed out in order of first sight while reading and renumbered in item order at
-    the end, so memory follows the distinct rows, not the file.
+    the end, so memory follows the distinct rows, not the file. With a `spill`, batches are made one
+    when they have grown, and what is too much even then goes to disk, to be counted part by part.
 
     >>> builder = TransactionsBuilder()
     >>> builder.add([builder.code("b"), builder.code("a"), builder.code("b")])
@@ -308,9 +311,10 @@ class TransactionsBuilder:
     [(('a', 'b'), 1)]
     """
 
-    def __init__(self, *, keep_order: bool = False) -> None:
+    def __init__(self, *, keep_order: bool = False, spill: Spill | None = None) -> None:
+        self.spill = None if keep_order else spill
         self._codes: dict[str, int] = {}
-        self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # sizes, codes, counts
+        self._batches = Batches(self.spill)
         self._positions: list[NDArray[np.int64]] | None = [] if keep_order else None
         self._n_rows = self._n_transactions = 0  # of all batches
         self._collapses = True  # whether batches hold many equal rows
@@ -370,13 +374,14 @@ class TransactionsBuilder:
     def mark(self) -> Callable[[], None]:
         """Return what takes back all that is added from now on; codes stay as they are."""
         self._gather_loose()
-        n_batches = len(self._batches)
+        n_parts = 0 if self._positions is None else len(self._positions)
         state = self._n_rows, self._n_transactions, self._collapses
+        take_back = self._batches.mark()
 
         def go_back() -> None:
-            del self._batches[n_batches:]
+            take_back()
             if self._positions is not None:
-                del self._positions[n_batches:]
+                del self._positions[n_parts:]
             self._n_rows, self._n_transactions, self._collapses = state
 
         return go_back
@@ -387,9 +392,10 @@ class TransactionsBuilder:
         `stage` is told how far this has got, and may end it; its threads share the work.
         """
         self._gather_loose()
+        self._batches.fetch(stage)
         labels = list(self._codes)
         occurs = np.zeros(len(labels), bool)
-        for _, codes, _ in self._batches:
+        for codes in self._batches.codes():
             stage()
             occurs[codes] = True
         occurring = np.flatnonzero(occurs).tolist()
@@ -397,16 +403,7 @@ class TransactionsBuilder:
         final = np.full(len(labels), -1, np.int32)
         final[occurring] = [vocabulary.code(labels[code]) for code in occurring]
 
-        # Batches are let go one by one: nothing is held twice.
-        ends = np.concatenate([[0], *(sizes for sizes, _, _ in self._batches)]).cumsum()
-        counts = _joined([counts for _, _, counts in self._batches], np.int64)
-        codes, at = np.empty(ends[-1], np.int32), 0
-        self._batches.reverse()
-        while self._batches:
-            stage()
-            _, part, _ = self._batches.pop()
-            codes[at : at + len(part)] = part
-            at += len(part)
+        ends, codes, counts = self._batches.take(stage)
         offsets, codes, counts, became = canonical_rows(
             *(ends, codes, counts),
             labels=final,
@@ -416,7 +413,7 @@ class TransactionsBuilder:
         )
         positions = None
         if self._positions is not None:
-            positions = became[_joined(self._positions, np.int64)]
+            positions = became[np.concatenate([np.empty(0, np.int64), *self._positions])]
         return Transactions._of_canonical(vocabulary, offsets, codes, counts, positions, origin)
 
     def _gather_loose(self) -> None:
@@ -441,12 +438,8 @@ class TransactionsBuilder:
                 stage=stage,
             )
             self._collapses = len(counts) < 0.9 * n_rows
-        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]], counts))
+        self._batches.add(np.diff(ends), codes[ends[0] : ends[-1]], counts, stage)
         if self._positions is not None:
             became = np.arange(n_rows) if became is None else became
             self._positions.append(np.repeat(became + self._n_rows, places))
         self._n_rows += len(counts)
-
-
-def _joined(arrays: list[Any], dtype: type) -> NDArray[Any]:
-    return np.concatenate([np.empty(0, dtype), *arrays])
