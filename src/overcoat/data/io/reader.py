@@ -202,8 +202,6 @@ def read_as(
     [(('a', 'b'), 1)]
     """
     with spilling(stage, keep_order=keep_order) as spill, open_source(source, stage) as opened:
-        if into is not None:
-            into.spill = spill
         reading = Reading(layout=layout, keep_order=keep_order, spill=spill, builder=into)
         reading.add(opened)
         return reading.finish(stage.still(opened.size, opened.size))

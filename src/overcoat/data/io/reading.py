@@ -69,6 +69,7 @@ class Reading:
         builder: TransactionsBuilder | None = None,
     ) -> None:
         self.asked, self._given = asked or Asked(), layout
+        self._is_given = builder is not None
         self._builder = builder or TransactionsBuilder(keep_order=keep_order, spill=spill)
         self._pairs: Pairs | None = None
         # Of the first file, to which the others must be alike.
@@ -83,8 +84,8 @@ class Reading:
 
     @property
     def keeps_all(self) -> bool:
-        """Whether memory has to hold all that is read."""
-        return self._builder.spill is None
+        """Whether memory has to hold all that is read; a builder that was given may let it go."""
+        return self._builder.spill is None and not self._is_given
 
     def add(
         self, source: Source, keys: Mapping[str, str] | None = None, name: str | None = None
