@@ -32,7 +32,6 @@ from overcoat.cli.output import (
 from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
 from overcoat.cli.searching import search_options
-from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
     from overcoat.application import Input, Papers
@@ -137,8 +136,7 @@ def _make_release(
     **settings: Any,
 ) -> None:
     from overcoat import application
-    from overcoat.data.io.databases.address import is_address, shown
-    from overcoat.data.io.names import ending_note, output_layout
+    from overcoat.data.io.databases.address import shown
     from overcoat.reports.json import result_to_json
     from overcoat.reports.text import summarize
 
@@ -167,13 +165,6 @@ def _make_release(
         )
         return
 
-    def notes_on(result: Result) -> list[str]:
-        notes = list(problem_lines(result.notes))
-        if output is not None and not is_address(output):
-            layout = output_layout(output, result.data.layout, to)
-            notes += filter(None, [ending_note(output, layout)])
-        return notes
-
     with run_context(quiet=quiet) as context:
         risks: list[Exposed] = []
 
@@ -191,7 +182,7 @@ def _make_release(
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
                     "dry_run": dry_run,
-                    "notes": notes_on(result),
+                    "notes": application.notes_on(result, outputs),
                 }
                 print_json(result_to_json(result, **more))
 
@@ -205,7 +196,7 @@ def _make_release(
             context=context,
             report=tell,
         )
-    for note in notes_on(result):
+    for note in application.notes_on(result, outputs):
         say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
         say_unless_quiet(

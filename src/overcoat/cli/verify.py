@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["verify"]
 
+_PROTECTING = {"privacy", "km", "linkable", "private", "h", "pgen", "policy"}
+
 
 @click.command(cls=Command)
 @data_options
@@ -81,8 +83,12 @@ def verify(
     original = data if released is not None else None
     published = data if released is None else replace(data, source=released)
     with run_context(quiet=quiet) as context:
-        given = any(value not in (None, ()) for value in settings.values())
-        statement = state(data, **settings) if given or certificate is None else None
+        given = {name for name, value in settings.items() if value not in (None, ())}
+        statement = None
+        if given or certificate is None:
+            # What protects nothing by itself stands beside what the certificate protects.
+            beside = certificate is not None and not given & _PROTECTING
+            statement = state(data, cost_only=beside, **settings)
         found = application.verify(
             *(original, published, mapping, statement),
             to=to,

@@ -96,6 +96,7 @@ def stage_files(
     stage: Stage,
 ) -> None:
     """Stage what goes with a release: the mapping, the codebook, further files."""
+    result.laid_out(layout)
     if mapping is not None:
         staged = staging.stage(mapping)
         release = result.released.content_digest
