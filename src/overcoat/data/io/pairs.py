@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET
+from overcoat.data.memory import polars_fits
+from overcoat.data.spill import Spill, SpilledPairs
 from overcoat.data.transactions import TransactionsBuilder
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Pairs"]
 
 _STEP = 1 << 18  # pairs handled at once
+_ID = 65  # bytes of an id that is a string of Python
 _NO_ITEM = -1
 _ITEM = (1 << 32) - 1  # the bits of a key that hold the item
 
@@ -58,6 +61,8 @@ class Pairs:
         self._ids: list[list[Hashable] | pl.Series] = []  # the id of each run, in pieces
         self._pieces: list[tuple[NDArray[np.bool_], NDArray[np.int32]]] = []  # run starts, codes
         self._sorted: _Sorted | None = None if by_row else _Sorted(builder)
+        self._held = 0  # bytes of the ids and pieces
+        self._spilled: SpilledPairs | None = None
 
     def add(self, ids: Sequence[Hashable], *items: Sequence[str | None]) -> None:
         """Add pairs given as labels; `items` are one column or several."""
@@ -100,6 +105,12 @@ class Pairs:
 
         return Labels(self.encode_items)
 
+    def _add_whole(self, ids: pl.Series, codes: NDArray[np.int32]) -> None:
+        """Add all pairs of some ids, which memory holds."""
+        starts = (ids != ids.shift(1)).fill_null(True)
+        self._ids.append(ids.filter(starts))
+        self._pieces.append((starts.to_numpy(), codes))
+
     def _give_up_order(self) -> None:
         if self._sorted is not None:
             self._sorted.go_back()
@@ -121,14 +132,40 @@ class Pairs:
             starts, codes = begins, codes[held]
         piece = starts, codes.reshape(-1)
         self._pieces.append(piece)
+        self._held += 5 * len(starts)
+        self._held += _ID * int(starts.sum()) if ids is None else int(ids.estimated_size())
+        spill = self.builder.spill
+        if spill is not None and self._held > spill.budget and polars_fits():
+            self._spill(spill)
         if self._sorted is not None and ids is not None and not self._sorted.add(ids, *piece):
             self._give_up_order()
+
+    def _spill(self, spill: Spill, tell: Callable[[], None] = QUIET) -> None:
+        """Put the pairs on disk. While ids ascend they are of use only if one should not."""
+        import polars as pl
+
+        if self._spilled is None:
+            self._spilled = SpilledPairs(spill)
+        for ids, (starts, codes) in zip(self._ids, self._pieces, strict=True):
+            runs = np.cumsum(starts) - 1
+            self._spilled.add(pl.Series("id", ids).gather(runs), codes, tell)
+        self._ids, self._pieces, self._held = [], [], 0
 
     def finish(self, tell: Callable[[], None] = QUIET) -> None:
         """Hand the transactions over to the builder."""
         if self._sorted is not None:
             self._sorted.finish()
-            self._pieces, self._ids = [], []
+            self._pieces, self._ids, self._spilled = [], [], None
+            return
+        if self._spilled is not None:
+            spill, spilled = self.builder.spill, self._spilled
+            assert spill is not None
+            self._spill(spill, tell)
+            for one, codes in spilled.parts():
+                pairs = Pairs(self.builder)
+                pairs._sorted = None
+                pairs._add_whole(one, codes)
+                pairs.finish(tell)
             return
         numbers = self._number_runs(tell)  # run -> transaction
         n_ids = int(numbers.max(initial=-1)) + 1
@@ -186,14 +223,16 @@ class _Sorted:
         self._builder = builder
         self.go_back = builder.mark()
         self._last: Any = None  # the id of the last run
+        self._orders = [_ascend, _ascend_by_length]  # those in which all ids ascend so far
         self._open = np.empty(0, np.int32)  # its codes, to which more may come
 
     def add(self, ids: pl.Series, starts: NDArray[np.bool_], codes: NDArray[np.int32]) -> bool:
         """Add pairs, which start runs where it is said; say whether the ids of these ascend."""
-        if ids.null_count() or not (ids[1:] > ids[:-1]).all():
-            return False
         first, last = ids[0], self._last
-        if last is not None and (type(first) is not type(last) or not first >= last):
+        if ids.null_count() or (last is not None and type(first) is not type(last)):
+            return False
+        self._orders = [order for order in self._orders if order(last, ids)]
+        if not self._orders:
             return False
         # Where runs begin, the one left open among them; the new one that is open does not count.
         bounds = np.flatnonzero(starts) + len(self._open)
@@ -220,6 +259,28 @@ class _Sorted:
         """Hand over the last transaction."""
         if self._last is not None:
             self._hand_over(np.array([0, len(self._open)]), self._open)
+
+
+def _ascend(last: Any, ids: pl.Series) -> bool:
+    """Say whether ids ascend, after the last one."""
+    return bool((ids[1:] > ids[:-1]).all() and (last is None or ids[0] >= last))
+
+
+def _ascend_by_length(last: Any, ids: pl.Series) -> bool:
+    """Say whether texts ascend, shorter ones first: as whole numbers do that are written plainly.
+
+    >>> import polars as pl
+    >>> _ascend_by_length("8", pl.Series(["8", "9", "10"])), _ascend(None, pl.Series(["9", "10"]))
+    (True, False)
+    """
+    if not isinstance(ids[0], str):
+        return False
+    sizes = ids.str.len_bytes()
+    after = (sizes[1:] > sizes[:-1]) | ((sizes[1:] == sizes[:-1]) & (ids[1:] > ids[:-1]))
+    if last is None or ids[0] == last:
+        return bool(after.all())
+    size = len(last.encode())
+    return bool(after.all() and (sizes[0] > size or (sizes[0] == size and ids[0] > last)))
 
 
 def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[np.int64]:
