@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from overcoat.kernels.problem import (
     ERROR_BITS,
+    FEW_ITEMS,
     GUESS_BITS,
     Limits,
     Price,
@@ -67,10 +68,17 @@ class Annealing:
         self._random, self._tell = seed, tell
         gone = self._slots.count(-1)
         self._budget = max(rules.budget, gone)
+        self._leader: list[int] = rules.leaders().tolist()
+        leading = [x for x, leader in enumerate(self._leader) if leader == x]
+        self._mates = {
+            block: [x for x in leading if rules.block_of[x] == block]
+            for block in set(rules.block_of.tolist())
+        }
+        self._loose = False
         self._now = self._total(self._slots)
-        self._best = self._now if gone <= rules.budget else math.inf
-        self._fewest = gone if gone > rules.budget else 0
+        self._best, self._fewest = math.inf, gone
         self._best_slots, self._moves = self._slots, 0
+        self._remember()
 
     # -- what is asked --------------------------------------------------------------------
 
@@ -121,38 +129,191 @@ class Annealing:
         self._slots = self._moved(x, target)
         self._now = self._total(self._slots)
 
+    def broken(self) -> int:
+        """Return by how much the policy is broken: 0 where it holds, the budget apart.
+
+        Whatever 1 to k-1 hold counts as many as hold it: they all have to be told apart no more.
+        """
+        k, slots, total = self._rules.k, self._slots, 0
+        seen = self._asked(slots)
+        total += sum(met for one in seen if (met := self._met(frozenset(one), slots)) < k)
+        if not total:
+            total += sum(
+                not self._all_sets_hold(slots, group) for group in sorted(set(slots) - {-1})
+            )
+        return total + sum(not self._set_holds(p, slots) for p in self._explicit())
+
     # -- steps ----------------------------------------------------------------------------
 
-    def anneal(self, steps: int, temperature: float, tell: Tell = nothing) -> None:
-        """Take so many steps at a temperature: each time some item goes where chance sends it."""
-        self._tell = tell
+    def anneal(
+        self,
+        steps: int,
+        temperature: float,
+        jumps: int = 0,
+        loose: bool = False,
+        tell: Tell = nothing,
+    ) -> None:
+        """Take so many steps at a temperature: each time some item goes where chance sends it.
+
+        Of 256 steps, `jumps` are moves of several items at once. Where it is `loose`, the limits
+        count only for what is remembered.
+        """
+        self._tell, self._loose = tell, loose
         if not self._slots:
             return
         self._now = self._total(self._slots)
         for _ in range(steps):
-            x = self._draw() % len(self._slots)
-            if self._heat_bath(x, temperature) and self._now < self._best:
+            x = self._leader[self._draw() % len(self._slots)]
+            if x < 0:
+                continue
+            if jumps and (self._draw() & 255) < jumps:
+                moved = self._accept(self._jump(x), temperature)
+            elif self._is_bundle(x):
+                after = self._carried(self._slots, x, self._somewhere(self._slots, x))
+                moved = self._accept(after, temperature)
+            else:
+                moved = self._heat_bath(x, temperature)
+            if moved and self._now < self._best:
                 self._remember()
 
     def descend(self, tell: Tell = nothing) -> None:
         """Go from the best there was to where no item can move, no group be undone, with a gain."""
-        self._tell = tell
+        self._tell, self._loose = tell, False
         self._slots = self._best_slots
         self._now = self._total(self._slots)
         x, better = 0, True
         while better:
-            better, idle = False, 0
+            idle = 0
             while idle < len(self._slots):
                 idle = 0 if self._improve(x) else idle + 1
                 x = (x + 1) % len(self._slots)
-            slot = 0
+            better, slot = False, 0
             while slot <= max(self._slots, default=-1):
-                if self._slots.count(slot) > 1 and self._undo(slot):
+                if self._slots.count(slot) > 1 and self._keep_if_better(self._undone(slot)):
                     better = True
                 slot += 1
+            if not better and len(self._slots) <= FEW_ITEMS:
+                better = any(map(self._keep_if_better, self._joint_moves()))
         self._now = self._total(self._slots)
         if self._now < self._best or self._best == math.inf:
             self._remember()
+
+    # -- several items at once --------------------------------------------------------------
+
+    def _is_bundle(self, x: int) -> bool:
+        return self._leader[x] != x or self._leader.count(x) > 1
+
+    def _carried(self, slots: Slots, x: int, target: int) -> Slots:
+        """Move an item, and those that stay with it, whatever that breaks."""
+        return tuple(
+            target if leader == self._leader[x] else slot
+            for slot, leader in zip(slots, self._leader, strict=True)
+        )
+
+    def _new_place(self, slots: Slots, x: int) -> int:
+        slot = _lowest_free(slots)
+        return slot if slot < len(slots) else slots[x]
+
+    def _somewhere(self, slots: Slots, x: int) -> int:
+        mates = self._mates[int(self._rules.block_of[x])]
+        drawn = self._draw() % (len(mates) + 1)
+        if drawn == len(mates):
+            return -1 if self._budget else self._new_place(slots, x)
+        return self._new_place(slots, x) if mates[drawn] == x else slots[mates[drawn]]
+
+    def _jump(self, x: int) -> Slots:
+        """Draw a move of several items, one of them given."""
+        kind, slots = self._draw() % 6, self._slots
+        mates = self._mates[int(self._rules.block_of[x])]
+        y, home = mates[self._draw() % len(mates)], slots[x]
+        leading = [z for z in mates if slots[z] == home]
+        if kind == 0:
+            slots = self._carried(slots, x, self._somewhere(slots, x))
+            slots = self._carried(slots, y, self._somewhere(slots, y))
+        elif kind == 1:
+            slots = self._carried(self._carried(slots, y, home), x, slots[y])
+        elif kind == 2:
+            target = self._somewhere(slots, x)
+            slots = self._carried(self._carried(slots, x, target), y, target)
+        elif kind == 3:
+            for z in leading:
+                slots = self._carried(slots, z, self._slots[y])
+        elif kind == 4 and home >= 0:
+            target = self._somewhere(slots, x)
+            for z in leading:
+                if self._draw() & 1:
+                    slots = self._carried(slots, z, target)
+        elif kind == 5 and home >= 0:
+            for z in leading:
+                slots = self._carried(slots, z, self._somewhere(slots, z))
+        return slots
+
+    def _undone(self, slot: int) -> Slots:
+        after = self._slots
+        of_slot = [x for x, home in enumerate(after) if home == slot and self._leader[x] == x]
+        for x in of_slot[1:]:
+            after = self._carried(after, x, _lowest_free(after))
+        return after
+
+    def _joint_moves(self) -> Iterator[Slots]:
+        """Yield what comes of moving two items, of merging two groups, of splitting one."""
+        slots, n = self._slots, len(self._slots)
+        leading = [x for x in range(n) if self._leader[x] == x]
+        n_slots = max(slots, default=-1) + 1
+        for x, y in combinations(leading, 2):
+            for one in range(-1, n_slots + 1):
+                if self._may_enter(slots, x, one):
+                    after = self._carried(slots, x, one)
+                    for other in range(-1, n_slots + 2):
+                        if self._may_enter(after, y, other):
+                            yield self._carried(after, y, other)
+        block_of = {slot: int(self._rules.block_of[x]) for x, slot in enumerate(slots)}
+        for one, other in combinations(range(n_slots), 2):
+            if one in slots and other in slots and block_of[one] == block_of[other]:
+                yield tuple(one if slot == other else slot for slot in slots)
+        for one in range(n_slots):
+            inside = [x for x in leading if slots[x] == one]
+            for mask in range(1, (1 << len(inside) - 1) - 1 if len(inside) > 3 else 1):
+                after, free = slots, _lowest_free(slots)
+                for i, x in enumerate(inside[1:]):
+                    if mask >> i & 1:
+                        after = self._carried(after, x, free)
+                yield after
+
+    def _may_enter(self, slots: Slots, x: int, target: int) -> bool:
+        if target < 0:
+            return self._budget > 0 and slots[x] >= 0
+        if target == slots[x] or target >= len(slots):
+            return False
+        if target not in slots:
+            return target == _lowest_free(slots)
+        return bool(self._rules.block_of[slots.index(target)] == self._rules.block_of[x])
+
+    def _keep_if_better(self, after: Slots) -> bool:
+        if after == self._slots or not self._total(after) < self._total(self._slots):
+            return False
+        return self._keep(after)
+
+    def _keep(self, after: Slots) -> bool:
+        if after.count(-1) > self._budget or not self._is_allowed(after):
+            return False
+        self._slots, self._now = after, self._total(after)
+        self._moves += 1
+        return True
+
+    def _accept(self, after: Slots, temperature: float) -> bool:
+        """Keep what was tried, with odds exp(-change / temperature), if it is allowed."""
+        change = self._total(after) - self._total(self._slots)
+        if change > 0:
+            if not change < REACH * temperature:
+                return False
+            exponent = int(change * 256 / temperature)
+            odds = self._cooling[exponent & 255] >> (exponent >> 8)
+            if not (self._draw() & ((1 << 31) - 1)) < odds:
+                return False
+        return after != self._slots and self._keep(after)
+
+    # -- one item -----------------------------------------------------------------------------
 
     def _draw(self) -> int:
         """Return 63 random bits (splitmix64)."""
@@ -182,34 +343,30 @@ class Annealing:
                 i += 1
             if i == len(targets) or not sum(odds):
                 return False
-            if self._attempt(x, targets[i], changes[i]):
+            if self._attempt(x, targets[i]):
                 return True
             odds[i] = 0
 
     def _improve(self, x: int) -> bool:
+        if self._is_bundle(x):
+            return self._leader[x] == x and any(
+                self._may_enter(self._slots, x, target)
+                and self._keep_if_better(self._carried(self._slots, x, target))
+                for target in range(-1, max(self._slots) + 2)
+            )
         gains = [
             (change, number, target)
             for number, target in enumerate(self._targets(x))
             if (change := self._change(x, target)) < 0
         ]
-        return any(self._attempt(x, target, change) for change, _, target in sorted(gains))
+        return any(self._attempt(x, target) for _, _, target in sorted(gains))
 
-    def _attempt(self, x: int, target: int, change: float) -> bool:
+    def _attempt(self, x: int, target: int) -> bool:
         after = self._moved(x, target)
         if not self._is_allowed(after):
             return False
-        self._slots, self._now = after, self._now + change
+        self._slots, self._now = after, self._total(after)
         self._moves += 1
-        return True
-
-    def _undo(self, slot: int) -> bool:
-        after = self._slots
-        for x in [x for x, home in enumerate(self._slots) if home == slot][1:]:
-            after = (*after[:x], _lowest_free(after), *after[x + 1 :])
-        if not (self._total(after) < self._total(self._slots) and self._is_allowed(after)):
-            return False
-        self._moves += self._slots.count(slot) - 1
-        self._slots = after
         return True
 
     def _remember(self) -> None:
@@ -247,42 +404,73 @@ class Annealing:
             found.append(_lowest_free(self._slots))
         if home >= 0 and self._slots.count(-1) < self._budget:
             found.append(-1)
-        if self._rules.pairs:
-            found = [target for target in found if self._pairs_hold(self._moved(x, target))]
-        return found
+        return [target for target in found if self._pairs_hold(x, target)]
 
     def _is_allowed(self, after: Slots) -> bool:
         limits = (self._limits.flat, self._limits.ncp, self._limits.ul)
         within = zip(self._losses(after), limits, self._losses(self._slots), strict=True)
-        return all(new <= max(limit, now) for new, limit, now in within) and self._satisfied(after)
+        good = self._loose or all(new <= max(limit, now) for new, limit, now in within)
+        return good and self._satisfied(after)
 
     # -- what must hold -------------------------------------------------------------------
 
-    def _pairs_hold(self, slots: Slots) -> bool:
-        groups = sorted(set(slots) - {-1})
-        sets = [*combinations(groups, 1), *combinations(groups, 2)]
-        return not any(0 < self._met(frozenset(one), slots) < self._rules.k for one in sets)
+    def _pairs_hold(self, x: int, target: int) -> bool:
+        """Whether single groups and pairs hold after a move; some are asked only once it is drawn.
+
+        These are the target, alone or with a third group that it is held with already, where no
+        family asked for them before the item came.
+        """
+        before, after = self._slots, self._moved(x, target)
+        k, home, known = self._rules.k, self._slots[x], target in self._slots
+        for one in self._asked(after):
+            if not 0 < self._met(frozenset(one), after) < k:
+                continue
+            late = known and target in one and home not in one and one not in self._asked(before)
+            if not late or (len(one) == 2 and not self._met(frozenset(one), before)):
+                return False
+        return True
+
+    def _asked(self, slots: Slots) -> set[tuple[int, ...]]:
+        """Return the single groups and the pairs of them that any family asks for."""
+        families = [*self._rules.all_sets]
+        if self._rules.pairs:
+            families.append((2, np.ones(len(slots), np.uint8)))
+        found: set[tuple[int, ...]] = set()
+        for m, linkable in families:
+            groups = sorted({s for x, s in enumerate(slots) if s >= 0 and linkable[x]})
+            for size in range(1, min(m, 2) + 1):
+                found |= {*combinations(groups, size)}
+        return found
 
     def _satisfied(self, slots: Slots) -> bool:
         """Whether every family holds, by the definitions."""
-        rules, k = self._rules, self._rules.k
-        for m, linkable in rules.all_sets:
+        return self._all_sets_hold(slots) and all(
+            self._set_holds(p, slots) for p in self._explicit()
+        )
+
+    def _all_sets_hold(self, slots: Slots, group: int | None = None) -> bool:
+        """Whether all m-itemsets hold, or those with a group."""
+        for m, linkable in self._rules.all_sets:
             groups = sorted({s for x, s in enumerate(slots) if s >= 0 and linkable[x]})
             for size in range(1, m + 1):
                 for one in combinations(groups, size):
-                    if 0 < self._met(frozenset(one), slots) < k:
+                    if group in (None, *one) and 0 < self._met(frozenset(one), slots) < self._rules.k:
                         return False
-        for start, end in zip(rules.set_offsets[:-1], rules.set_offsets[1:], strict=True):
-            image = frozenset(slots[x] for x in rules.set_codes[start:end].tolist()) - {-1}
-            met = self._met(image, slots) if image else k
-            if met >= k:
-                continue
-            parts = {frozenset(slots[x] for x in row) & image for row, _ in self._rows} - {
-                frozenset()
-            }
-            if met > 0 or any(self._met(part, slots) < k for part in parts):
-                return False
         return True
+
+    def _explicit(self) -> Iterator[list[int]]:
+        rules = self._rules
+        for start, end in zip(rules.set_offsets[:-1], rules.set_offsets[1:], strict=True):
+            yield rules.set_codes[start:end].tolist()
+
+    def _set_holds(self, itemset: list[int], slots: Slots) -> bool:
+        k = self._rules.k
+        image = frozenset(slots[x] for x in itemset) - {-1}
+        met = self._met(image, slots) if image else k
+        if met >= k:
+            return True
+        parts = {frozenset(slots[x] for x in row) & image for row, _ in self._rows} - {frozenset()}
+        return met == 0 and all(self._met(part, slots) >= k for part in parts)
 
     def _met(self, groups: frozenset[int], slots: Slots) -> int:
         """How many transactions hold all of some groups."""
@@ -345,6 +533,14 @@ class Annealing:
     def _change(self, x: int, target: int) -> float:
         """Return how much the cost grows when an item moves."""
         after = self._moved(x, target)
+        if self._price.only == "own":
+            home = self._slots[x]
+            change = self._own(home, after) - self._own(home, self._slots)
+            if home < 0:
+                change = -float(self._price.own_items[x])
+            if target < 0:
+                return change + float(self._price.own_items[x])
+            return change + (self._own(target, after) - self._own(target, self._slots))
         if self._price.only == "ul":
             home, change = self._slots[x], 0.0
             gone = self._real_penalty(x)
@@ -367,12 +563,20 @@ class Annealing:
         if self._price.only == "":
             return float(self._cost(slots))
         loss = 0.0
+        own = self._price.only == "own"
         for slot in sorted(set(slots) - {-1}):
-            loss += self._real_ul(slot, slots)
+            loss += self._own(slot, slots) if own else self._real_ul(slot, slots)
         for x, slot in enumerate(slots):
             if slot < 0:
-                loss += self._real_penalty(x)
+                loss += float(self._price.own_items[x]) if own else self._real_penalty(x)
         return loss
+
+    def _own(self, slot: int, slots: Slots) -> float:
+        """Return the user's loss of a group."""
+        items = [x for x, home in enumerate(slots) if home == slot and slot >= 0]
+        if len(items) < 2 or self._price.own is None:
+            return 0.0
+        return self._price.own(np.array(items, np.int32), self._met(frozenset([slot]), slots))
 
     def _cost(self, slots: Slots) -> int:
         """Return flat NCP and the errors of items and pairs, at their prices."""
