@@ -19,6 +19,7 @@ from overcoat.kernels import annealing, moves
 from overcoat.loss.error import ExpectedError
 from overcoat.loss.flat import FlatPenalty
 from overcoat.loss.ncp import CertaintyPenalty
+from overcoat.loss.separable import Separable
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
@@ -94,10 +95,23 @@ def objective(
     return losses(data, policy, one)[0 if minimise == "ul" else -1]
 
 
+class Squares(Separable):
+    """A loss of the user's own."""
+
+    def of_group(self, items: Any, support: int) -> Fraction:
+        return Fraction(len(items) ** 2 * support, 3)
+
+    def of_item(self, item: int) -> Fraction:
+        return Fraction(int(self.data.supports[item]) * 7, 2)
+
+
 def kernels(data: Transactions, policy: BoundPolicy, minimise: Any, seed: int) -> Any:
-    """Both engines, at COAT's result."""
+    """Both engines, at COAT's result; sometimes its groups stay together."""
     start = coat(data, policy).partition
-    rules, limits = rules_of(data, policy), limits_of(data, policy, start)
+    earlier = Mapping.over(data.vocabulary, start) if seed % 5 == 4 else None
+    rules, limits = rules_of(data, policy, earlier), limits_of(data, policy, start)
+    if minimise == "own":
+        minimise = Squares(data)
     price = Aim.of(minimise, data, policy, start, STAGE).price
     first = annealing.Annealing(rules, limits, price, start.group_of, seed)
     flat, ncp, ul = first.losses()
@@ -108,22 +122,23 @@ def kernels(data: Transactions, policy: BoundPolicy, minimise: Any, seed: int) -
 @pytest.mark.parametrize("chunk", range(6))
 def test_the_compiled_kernel_takes_the_steps_of_its_twin(chunk: int) -> None:
     moved = 0
-    for seed in range(chunk * 25, chunk * 25 + 25):
+    for seed in range(chunk * 20, chunk * 20 + 20):
         instance = random_instance(random.Random(seed))
         data, policy = bound(instance, seed % 3)
         if not data.n_items:
             continue
-        minimise = OBJECTIVES[seed % 3]
+        minimise = ("useful", "ul", "ncp", "own", "flat")[seed // 3 % 5]
         compiled, twin = kernels(data, policy, minimise, seed)
         assert compiled.losses() == twin.losses()
         assert compiled.cost_now == twin.cost_now
         for x in range(data.n_items):
             assert compiled.targets(x) == twin.targets(x)
         assert compiled.slots().tolist() == twin.slots().tolist()
+        assert compiled.broken() == twin.broken() == 0
         unit = compiled.cost_now or 1.0
-        for temperature in (0.5, 0.05):
-            compiled.anneal(12, temperature * unit)
-            twin.anneal(12, temperature * unit)
+        for temperature, jumps, loose in ((0.5, 0, False), (0.5, 256, True), (0.05, 128, False)):
+            compiled.anneal(12, temperature * unit, jumps, loose)
+            twin.anneal(12, temperature * unit, jumps, loose)
             assert compiled.slots().tolist() == twin.slots().tolist()
             assert compiled.cost_now == twin.cost_now
             assert compiled.losses() == twin.losses()
@@ -132,7 +147,6 @@ def test_the_compiled_kernel_takes_the_steps_of_its_twin(chunk: int) -> None:
         twin.descend()
         assert compiled.best_group_of().tolist() == twin.best_group_of().tolist()
         assert compiled.cost_of_best == twin.cost_of_best
-        assert compiled.moves == twin.moves
         moved += compiled.moves
     assert moved > 2
 

@@ -139,7 +139,7 @@ class Search(Method):
     minimise : useful, ul, ncp, flat or queries; or a loss of your own: a subclass of `Separable`,
         or whatever makes one when it is called with the data
     start : the mapping of an earlier release to go on from: its groups stay together
-    steps : how many each of the two chains takes; by default 80 times the number of items
+    steps : how many each of the two chains takes; by default 160 times the number of items
     seconds : when to stop, instead; the steps that were done are recorded
     seed : of the draws
     queries : the workload that the objective queries asks: a `Workload`, a file, or sets of items

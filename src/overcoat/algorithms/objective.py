@@ -25,6 +25,7 @@ from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.policy.binding import Domain, Lint
+from overcoat.policy.counted import counted_sets
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundItemsets, BoundPgen
 from overcoat.policy.sets import Sets
@@ -186,7 +187,7 @@ def _queries(data: Transactions, start: Partition, stage: Stage, queries: Any) -
     """Return the mean error of given queries; of larger ones, the mean of their pairs."""
     items, pairs, ends = _kinds(data, start, stage, with_pairs=True)
     lint = Lint()
-    asked = Sets.of(queries).resolve(Domain.of(data, stage=stage), lint)
+    asked = counted_sets(Sets.of(queries)).resolve(Domain.of(data, stage=stage), lint)
     lint.raise_errors()
     keys = ends[0] * data.n_items + ends[1]
     for query in asked:

@@ -40,7 +40,7 @@ HOT = 0.5  # divided by M: the first temperature, where the start costs 1
 COOL = 4.907  # so many halvings later it is a thirtieth of that
 LATER_HOT, LATER_COOL = 0.1, 3.322  # of the second part, which goes on from a good place
 UL_HOT = 5.0  # where UL is minimised, which a few moves change by orders of magnitude
-FIRST_PART = 7 / 8  # of the steps look at what is cheap to know
+FIRST_PART = 31 / 32  # of the steps look at what is cheap to know
 SMALL = 64  # items: of fewer, half the steps move several items at once, and no thread is worth it
 _MOST = 1 << 40  # transactions
 _LEAST_STEPS = 4000
@@ -54,9 +54,9 @@ def default_steps(n_items: int) -> int:
     """Return how many steps a chain takes unless a number is given.
 
     >>> default_steps(497), default_steps(8)
-    (39760, 4000)
+    (79520, 4000)
     """
-    return min(max(80 * n_items, _LEAST_STEPS), 200_000)
+    return min(max(160 * n_items, _LEAST_STEPS), 400_000)
 
 
 def search(
