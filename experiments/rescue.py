@@ -4,24 +4,27 @@
 
 Prints the table of docs/search.md: blocks of random items, all pairs, k = 5. *impossible* are those
 of which it is proven that no mapping exists within s. The proof: where all pairs are protected,
-merging never breaks one, so the state in which every block is one group breaks least. What is
-broken there has to be broken up by suppression, an item at least of either block, so that pairs of
-blocks without a block in common need an item each.
+merging never breaks one, so the state in which every block is one group breaks least. Two blocks
+that 1 to k-1 people have together there must be told apart: of every two items, one of each, that
+somebody has, one has to be suppressed. So the suppressed items are a vertex cover of a graph, and a
+linear program with whole numbers (HiGHS) says how small one can be.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import sys
 from collections.abc import Iterator
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import coo_array
 
 import overcoat as oc
-from overcoat.algorithms.rescue import coarsest
+from overcoat.algorithms.rescue import coarsest, edges_of
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.partition import Partition
@@ -33,20 +36,20 @@ K = 5
 
 def least_suppression(data: Transactions, policy: BoundPolicy) -> int:
     """Return how many items have to be suppressed at least."""
-    groups = [np.flatnonzero(coarsest(policy).group_of == g) for g in coarsest(policy).firsts]
-    rows = np.repeat(np.arange(data.n_distinct), data.lengths)
-    held = [np.unique(rows[np.isin(data.codes, items)]) for items in groups]
-    rare = [0 < data.counts[one].sum() < policy.k for one in held]
-    needed = sum(rare)
-    free = [number for number, alone in enumerate(rare) if not alone]
-    met = set(free)
-    for one, other in combinations(free, 2):  # a matching, the first that comes
-        if one in met and other in met:
-            both = np.intersect1d(held[one], held[other], assume_unique=True)
-            if 0 < data.counts[both].sum() < policy.k:
-                needed += 1
-                met -= {one, other}
-    return needed
+    edges = sorted(map(sorted, edges_of(data, policy, coarsest(policy).group_of)))
+    if not edges:
+        return 0
+    row = np.repeat(np.arange(len(edges)), [len(edge) for edge in edges])
+    column = np.concatenate([np.array(edge) for edge in edges])
+    covers = coo_array((np.ones(len(row)), (row, column)), shape=(len(edges), data.n_items))
+    found = milp(
+        np.ones(data.n_items),
+        constraints=LinearConstraint(covers.tocsr(), 1, np.inf),
+        integrality=np.ones(data.n_items),
+        bounds=Bounds(0, 1),
+        options={"time_limit": 60},
+    )
+    return math.ceil(float(found.mip_dual_bound) - 1e-6)
 
 
 def cases(data: Transactions, number: int) -> Iterator[tuple[str, BoundPolicy, Partition]]:
@@ -68,8 +71,10 @@ def cases(data: Transactions, number: int) -> Iterator[tuple[str, BoundPolicy, P
                 s = 100 * int(share * gone) / data.n_items
                 stated = oc.Policy(K, oc.AllItemsets(2), oc.Utility(sets), s)
                 if gone:
-                    yield f"blocks of {low} to {high}, s {share:.0%} of COAT's", stated.bind(data), (
-                        outcome.partition
+                    yield (
+                        f"blocks of {low} to {high}, s {share:.0%} of COAT's",
+                        stated.bind(data),
+                        (outcome.partition),
                     )
 
 
@@ -87,9 +92,7 @@ def main() -> None:
         table: dict[str, list[tuple[bool, bool, int, int]]] = {}
         for kind, policy, coat in cases(data, given.number):
             impossible = least_suppression(data, policy) > policy.budget
-            found = oc.Search(steps=20 * data.n_items).find(
-                data, policy, Context().start("rescue")
-            )
+            found = oc.Search(steps=20 * data.n_items).find(data, policy, Context().start("rescue"))
             table.setdefault(kind, []).append(
                 (
                     impossible,

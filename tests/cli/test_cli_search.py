@@ -68,9 +68,9 @@ def test_queries_with_weights(tmp_path: Path) -> None:
 def test_a_broken_table_of_queries_is_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "queries.csv").write_text(text)
     queries = ["--minimise", "queries", "--queries", str(tmp_path / "queries.csv")]
-    status, out = run(tmp_path, "--algorithm", "search", *queries)
-    assert status == 2
-    assert why in out
+    _, out = run(tmp_path, "--algorithm", "search", *queries)
+    assert why in out.replace("\\", "")
+    assert not (tmp_path / "out.dat").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,21 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
 
 from bridge import phi_of, policy_of
+from experiments.gaps import NAMES, instances
 from oracle import definitions as oracle
 from overcoat.algorithms.coat import coat
 from overcoat.algorithms.methods import Coat, Pcta, Search
 from overcoat.algorithms.objective import Aim, limits_of, rules_of
+from overcoat.algorithms.optimum import Optimiser
+from overcoat.algorithms.prices import prices_of
+from overcoat.algorithms.scopes import Scopes
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
+from overcoat.data.vocabulary import Vocabulary
 from overcoat.kernels import annealing, moves
 from overcoat.loss.error import ExpectedError
 from overcoat.loss.flat import FlatPenalty
@@ -23,7 +29,9 @@ from overcoat.loss.separable import Separable
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
-from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.policy import BoundPolicy, Policy
+from overcoat.policy.privacy import AllItemsets
+from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 from strategies import Instance, random_instance
 
@@ -274,3 +282,110 @@ def test_a_search_that_was_ended_early_can_be_repeated() -> None:
     assert repeated.partition == ended.partition
     assert repeated.searched is not None
     assert repeated.searched.trace == ended.searched.trace
+
+
+def test_groups_of_a_start_stay_together() -> None:
+    """And what it suppresses stays suppressed, whatever else is better."""
+    moved = 0
+    for seed in range(60):
+        instance = random_instance(random.Random(seed))
+        data, policy = bound(instance, seed % 3)
+        earlier = coat(data, replace(policy, k=2))
+        known = [item for number, item in enumerate(data.vocabulary) if number % 5 != seed % 5]
+        vocabulary = Vocabulary(known)
+        codes = [data.vocabulary.code(item) for item in vocabulary]
+        start = Mapping.over(vocabulary, earlier.partition.over(np.array(codes, np.int32)))
+        base = Coat(start=start).find(data, policy)
+        found = Search(steps=200, seed=seed, start=start).find(data, policy, STAGE)
+        assert satisfies(instance, data, found.partition)
+        now = start.partition_over(data.vocabulary)
+        for group in now.merged:
+            assert len(set(found.partition.group_of[group].tolist())) == 1
+        assert (found.partition.group_of[now.suppressed] == -1).all()
+        if not base.unmet:
+            pairs = zip(
+                *(losses(data, policy, one.partition) for one in (found, base)), strict=True
+            )
+            assert all(new <= old for new, old in pairs)
+        moved += found.partition != base.partition
+    assert moved > 1
+
+
+def test_a_loss_of_ones_own_is_minimised() -> None:
+    better = 0
+    for seed in range(40):
+        instance = random_instance(random.Random(seed))
+        data, policy = bound(instance, seed % 3)
+        start = coat(data, policy)
+        if start.unmet:
+            continue
+        found = Search(steps=200, minimise=Squares).find(data, policy, STAGE)
+        assert satisfies(instance, data, found.partition)
+        loss = Squares(data)
+        now, before = loss.total(found.partition), loss.total(start.partition)
+        assert now <= before
+        better += now < before
+        for other in neighbours(found.partition, policy):
+            spread, first = (losses(data, policy, one) for one in (other, start.partition))
+            assert (
+                loss.total(other) >= now
+                or any(new > old for new, old in zip(spread, first, strict=True))
+                or not satisfies(instance, data, other)
+                or not within(instance, data, other)
+            )
+    assert better > 3
+
+
+def test_of_few_items_the_best_is_found() -> None:
+    """The least loss of all that is no worse than COAT's in anything, by an exhaustive search."""
+    best = of = 0
+    for data, stated in instances(40):
+        policy = stated.bind(data)
+        start = coat(data, policy)
+        if start.unmet:
+            continue
+        kinds = {name: prices_of(name, data, policy) for name in NAMES}
+        limits = [(prices, prices.of(start.partition)) for prices in kinds.values()]
+        scopes = Scopes(data, policy)
+        for name, prices in kinds.items():
+            known = Optimiser(scopes, prices, data.n_items, policy.budget, 10**6, limits=limits)
+            least = known.find(start.partition)
+            assert least.proven
+            found = Search(minimise=name, steps=1000).find(data, policy, STAGE)
+            assert prices.of(found.partition) >= least.cost
+            best += prices.of(found.partition) == least.cost
+            of += 1
+    assert best >= 0.95 * of
+
+
+def test_what_coat_refuses_is_met_where_that_is_possible() -> None:
+    """Whether it is, an exhaustive search says; these seeds have six where it is."""
+    refused = possible = 0
+    for seed in [*range(40), 46, 79, 125, 133, 140, 146]:
+        rng = random.Random(seed)
+        names = [f"i{n}" for n in range(8)]
+        share = [rng.uniform(0.05, 0.5) for _ in names]
+        rows = [
+            {x for x, p in zip(names, share, strict=True) if rng.random() < p}
+            for _ in range(rng.randint(15, 60))
+        ]
+        data = Transactions.of(rows)
+        items = list(data.vocabulary)
+        rng.shuffle(items)
+        sets = [one for one in (items[:3], items[3:5], items[5:]) if one]
+        k, m = rng.randint(3, 5), rng.choice([2, 2, 3])
+        policy = Policy(k, AllItemsets(m), Utility(sets), 26).bind(data)
+        if not coat(data, policy).unmet:
+            continue
+        refused += 1
+        scopes = Scopes(data, policy)
+        known = Optimiser(
+            *(scopes, prices_of("flat", data, policy)), *(data.n_items, policy.budget, 10**6)
+        ).find()
+        found = Search(steps=300).find(data, policy, STAGE)
+        assert bool(found.unmet) == (known.partition is None)
+        if not found.unmet:
+            possible += 1
+            assert len(found.partition.suppressed) <= policy.budget
+            assert scopes.hold([sum(1 << x for x in g.tolist()) for g in found.partition.groups])
+    assert refused > possible >= 6

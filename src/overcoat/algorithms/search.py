@@ -180,7 +180,9 @@ class _Task:
             if at is self.first:
                 hot, end = HOT / self.data.n_items * kernel.cost_now, time.perf_counter() + share
                 while (left := end - time.perf_counter()) > 0:
-                    kernel.anneal(16, hot * max(left / share, 1 / 30), self.jumps, False, self.stage)
+                    kernel.anneal(
+                        16, hot * max(left / share, 1 / 30), self.jumps, False, self.stage
+                    )
                 at = Partition(kernel.best_group_of())
             cold = LATER_HOT / self.data.n_items * kernel.cost_now
             began, done = time.perf_counter(), 0
@@ -228,9 +230,7 @@ class _Task:
         self.stage.note = ""
         best, cost = self._choose(chains)
         trace.append((done, cost / unit))
-        return best, Searched(
-            "", 1.0, cost / unit, done, planned, self.seed, 0.0, tuple(trace)
-        )
+        return best, Searched("", 1.0, cost / unit, done, planned, self.seed, 0.0, tuple(trace))
 
     # -- chains ---------------------------------------------------------------------------
 
@@ -305,11 +305,11 @@ class _Task:
             ]
         found = []
         for begin, end, n, first, hot, bits in parts:
-            hot = UL_HOT if self.aim.price.only == "ul" else hot
+            hottest = UL_HOT if self.aim.price.only == "ul" else hot
             for number in range(n):
                 power = int(bits * 256 * number / n)
                 falling = int(cooling_table()[power & 255]) / (1 << 31) / (1 << (power >> 8))
-                temperature = hot / self.data.n_items * falling * (self.aim.scale or 1.0)
+                temperature = hottest / self.data.n_items * falling * (self.aim.scale or 1.0)
                 found.append(_Block(begin + (end - begin) * (number + 1) // n, first, temperature))
         return found
 

@@ -454,7 +454,8 @@ class Annealing:
             groups = sorted({s for x, s in enumerate(slots) if s >= 0 and linkable[x]})
             for size in range(1, m + 1):
                 for one in combinations(groups, size):
-                    if group in (None, *one) and 0 < self._met(frozenset(one), slots) < self._rules.k:
+                    met = self._met(frozenset(one), slots) if group in (None, *one) else 0
+                    if 0 < met < self._rules.k:
                         return False
         return True
 

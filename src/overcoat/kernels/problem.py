@@ -6,13 +6,22 @@ Everything that decides is a whole number, so that what is found does not depend
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ERROR_BITS", "FEW_ITEMS", "GUESS_BITS", "Limits", "Price", "Rules", "cooling_table", "guesses"]
+__all__ = [
+    "ERROR_BITS",
+    "FEW_ITEMS",
+    "GUESS_BITS",
+    "Limits",
+    "Price",
+    "Rules",
+    "cooling_table",
+    "guesses",
+]
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -89,7 +98,7 @@ class Price:
     def nothing(cls, n_items: int, **more: Any) -> Price:
         """Return the price of what costs nothing, or nothing but what is given."""
         none, empty = np.zeros(n_items, np.int64), np.zeros(n_items + 1, np.int64)
-        return cls(**{"flat": 0, "item": none, "starts": empty} | more)
+        return replace(cls(0, none, empty), **more)
 
 
 @dataclass(frozen=True, eq=False)
