@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.exposure.reach import Reach, reach
@@ -43,6 +44,7 @@ class Published:
     names : what items are called, as a list says that anyone may see
     keep_order : the rows are in the order of the input
     digests : SHA-256 of the released and the mapping file, where there are such files
+    layout : of the released file, where there is one
     """
 
     released: Transactions
@@ -51,6 +53,7 @@ class Published:
     names: Abstract[str, str] = field(default_factory=dict)
     keep_order: bool = False
     digests: Abstract[str, str | None] = field(default_factory=dict)
+    layout: Layout | None = None
 
     @classmethod
     def of(
@@ -59,7 +62,9 @@ class Published:
         """Take what is published of a result: of its digests those of what is published, too."""
         digests = {name: result.digests.get(name) for name in ("released", "mapping")}
         policy = result.policy.settled
-        return cls(result.released, result.mapping, policy, names or {}, keep_order, digests)
+        called = names or {}
+        layout = result.layout
+        return cls(result.released, result.mapping, policy, called, keep_order, digests, layout)
 
 
 def settle_published(policy: Policy, mapping: Mapping, released: Transactions) -> Policy:

@@ -45,6 +45,7 @@ FLOORS = {
     "comparison": 18,
     "application": 19,
     "demo": 20,
+    "web": 20,
     "cli": 21,
     "__main__": 22,
 }
@@ -149,7 +150,7 @@ def test_the_external_edition_cannot_reach_the_original() -> None:
 
     assert [field.name for field in dataclasses.fields(External)] == [*("published", "stage")]
     assert [field.name for field in dataclasses.fields(Published)] == [
-        *("released", "mapping", "policy", "names", "keep_order", "digests")
+        *("released", "mapping", "policy", "names", "keep_order", "digests", "layout")
     ]
     source = inspect.getsource(External)
     assert "result" not in source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -205,6 +206,35 @@ def test_revealing_items_by_enumeration() -> None:
                 ]
                 alone = sum(any(sum(some <= r for r in rows) == 1 for some in one) for one in sets)
                 assert found.get(item, 0) == alone or len(found) == 10
+
+
+def test_revealing_pairs_by_enumeration() -> None:
+    rng = random.Random(12)
+    told = 0
+    for _ in range(300):
+        data, _, _ = random_case(rng)
+        rows = [frozenset(row) for row, count in data for _ in range(count)]
+        if not data.n_items:
+            continue
+        linkable = sorted(rng.sample([*data.vocabulary], rng.randint(1, data.n_items)))
+        found = assess(data, known=3, linkable=linkable).pairs
+        seen = [row & {*linkable} for row in rows]
+        numbers = {}
+        for pair in combinations(linkable, 2):
+            alone = sum(
+                any(sum({*pair, other} <= r for r in rows) == 1 for other in row)
+                for row in seen
+                if {*pair} <= row
+            )
+            if alone:
+                numbers[pair] = alone
+        # Ties by the order of the items, which is that of the vocabulary.
+        place = data.vocabulary.code
+        order = sorted(numbers, key=lambda p: (-numbers[p], place(p[0]), place(p[1])))
+        assert [*found] == [(tuple(sorted(pair, key=place)), numbers[pair]) for pair in order[:10]]
+        told += bool(found)
+    assert told > 100
+    assert not assess(data, known=2).pairs
 
 
 def test_attacks_are_counted() -> None:

@@ -68,7 +68,7 @@ def test_no_bound_exceeds_the_optimum(chunk: int) -> None:
     for number, (data, policy) in enumerate(problems(range(chunk * 300, (chunk + 1) * 300))):
         ratios += check(data, policy, program=number % 4 == 0)
     assert len(ratios) > 60
-    assert float(np.median(ratios)) < 3  # they say something
+    assert float(np.median(ratios)) < 4  # they say something
     assert min(ratios) == 1
 
 
@@ -143,15 +143,47 @@ def test_the_figures_of_bms1() -> None:
 
 
 def test_an_item_alone_in_its_block_forces_others() -> None:
-    rows = [{"a", "b"}, {"a"}, {"b"}, {"b", "c"}, {"b", "c"}, {"c"}]
+    rows = [{"a", "b"}, {"a", "c"}, {"a", "c"}, {"b"}, {"c"}]
     policy = oc.Policy(2, oc.AllItemsets(2), oc.Utility([["a"], ["b", "c"]]))
     found = oc.bounds(rows, policy)
     assert found.possible
     assert found.least_touched == 1  # b, and with it c, but that is not seen
-    assert found.flat_ncp == Fraction(2 * 4, 3 * 9)
+    assert found.flat_ncp == Fraction(2 * 2, 3 * 8)
     impossible = oc.Policy(2, oc.AllItemsets(2), oc.Utility([["a"], ["b"]]))
     assert not oc.bounds(rows, impossible).possible
     assert "cannot be met at all" in str(oc.bounds(rows, impossible))
+
+
+def test_a_block_with_too_few_people_is_told() -> None:
+    rows = [{"a"}, {"b"}, {"c", "d"}, {"c"}, {"c"}, {"d"}, {"d"}]
+    both = oc.Utility([["a", "b"], ["c", "d"]])
+    assert oc.bounds(rows, oc.Policy(2, oc.AllItemsets(2), both)).possible
+    found = oc.bounds(rows, oc.Policy(3, oc.AllItemsets(2), both))
+    assert not found.possible
+    assert found.flat_ncp is None
+    # Two blocks with people enough, but one person in both of them.
+    rows = [{"a"}, {"a"}, {"b"}, {"c"}, {"c"}, {"d"}, {"b", "c"}]
+    assert not oc.bounds(rows, oc.Policy(2, oc.AllItemsets(2), both)).possible
+    assert oc.bounds(rows, oc.Policy(2, oc.AllItemsets(1), both)).possible
+    # Nobody protects b and c together; c and d are one block.
+    only = oc.Policy(2, oc.AllItemsets(2, linkable=["a", "c", "d"]), both)
+    assert oc.bounds(rows, only).possible
+    assert oc.bounds([set()], oc.Policy(2, oc.AllItemsets(2))).possible
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_what_is_impossible_by_brute_force(chunk: int) -> None:
+    """For m up to 2 over all items nothing more has to be looked at: it is told exactly."""
+    told = []
+    for data, policy in problems(range(9000 + 400 * chunk, 9400 + 400 * chunk)):
+        whole = [isinstance(f, BoundAllItemsets) and f.m <= 2 for f in policy.families]
+        if not all(whole) or not all(f.whole_domain for f in policy.families):  # type: ignore[union-attr]
+            continue
+        possible = find_bounds(data, policy, program=False).possible
+        assert possible == (not exact(data, policy, "flat").unmet)
+        told.append(possible)
+    assert told.count(False) > 5
+    assert told.count(True) > 5
 
 
 def test_words_and_ratios() -> None:

@@ -170,6 +170,11 @@ class Profile:
         lines += [("suspicious", one) for one in self.suspicious]
         return lines if self.suspicious else [*lines, ("suspicious", "nothing found")]
 
+    def __repr__(self) -> str:
+        odd = len(self.suspicious)
+        found = f"{odd} suspicious" if odd else "nothing suspicious"
+        return f"Profile({people(self.n_people)}, {count_of(self.n_items, 'item')}, {found})"
+
     def __str__(self) -> str:
         """Render as text."""
         return "\n".join(f"{name:<11} {text}" for name, text in self.lines())

@@ -28,7 +28,7 @@ from overcoat.mapping import Mapping
 from overcoat.measures.queries import draw_workloads
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import BoundAllItemsets
-from overcoat.release.given import pair_notes, take_release
+from overcoat.release.given import pair_notes, read_release, release_notes, take_release
 from overcoat.release.risk import attack as try_attacks
 from overcoat.release.risk import risk as measure_risk
 from overcoat.release.walk import make_release
@@ -77,16 +77,18 @@ def verify(
     ----------
     data : the original; None to check what was published alone
     released : how it is to be read matters only without the original
-    statement : the policy; None if it is that of the certificate
+    statement : the policy; where it protects nothing, what it states stands in place of what the
+        policy of the certificate says of that; None if it is all that of the certificate
     certificate : what the files are to be compared with, too
     salt : the file of the secret by which a public certificate names the input
     """
     certified = None if certificate is None else read_certificate(certificate)
     secret = None if salt is None else read_salt(salt)
-    if statement is not None:
+    if statement is not None and (statement.policy.privacy or certified is None):
         policy = statement.policy
     elif certified is not None and certificate is not None:
         policy = certified_policy(certified, certificate)
+        policy = policy if statement is None else statement.over(policy)
     else:
         raise PolicyError("the policy is missing: give --policy, or its parts, or --certificate")
     changed = []
@@ -151,12 +153,13 @@ def _verify_published(
     context: Context,
 ) -> Checked:
     with context.stage("read") as stage:
-        rows = released.read(stage)
+        rows = read_release(released.source, released.asked, stage=stage)
     settled = settle_published(policy, known, rows)
     with context.stage("verify") as stage:
         verdict = verify_published(rows, known, settled, stage=stage)
     notes: tuple[Problem, ...] = (
         Problem("the original was not given: only what was published was checked"),
+        *release_notes(rows, known),
     )
     k = settled.bind_published(known.vocabulary, int(rows.lengths.max(initial=0))).k
     if certified is None or not verdict.ok:

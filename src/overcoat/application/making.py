@@ -15,8 +15,9 @@ from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_outputs
-from overcoat.data.io.databases.address import shown
-from overcoat.errors import InfeasibleError, PolicyError, Problem
+from overcoat.data.io.databases.address import is_address, shown
+from overcoat.data.io.names import ending_note, formula_note, output_layout
+from overcoat.errors import InfeasibleError, PolicyError, Problem, problem_lines
 from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.mapping import Mapping
@@ -29,7 +30,7 @@ from overcoat.release.result import Result
 from overcoat.release.sinks import sink_for
 from overcoat.release.walk import find_release, make_release
 
-__all__ = ["anonymize", "explain"]
+__all__ = ["anonymize", "explain", "notes_on"]
 
 
 def anonymize(
@@ -114,6 +115,20 @@ def anonymize(
         context=context,
     )
     return result
+
+
+def notes_on(result: Result, outputs: Outputs) -> list[str]:
+    """Return what the owner should know of a result, and of the files it is written to."""
+    notes = list(problem_lines(result.notes))
+    released, codebook = outputs.released, outputs.codebook
+    if released != "-" and not is_address(released):
+        layout = output_layout(released, result.data.layout, outputs.to)
+        odd = [ending_note(released, layout)]
+        odd.append(formula_note(released, layout, result.released.vocabulary))
+        if codebook is not None:
+            odd.append(formula_note(codebook, output_layout(codebook, None), result.mapping))
+        notes += filter(None, odd)
+    return notes
 
 
 def _explained(

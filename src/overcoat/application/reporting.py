@@ -16,7 +16,7 @@ from overcoat.errors import DataError, PolicyError, Problem, VerificationError
 from overcoat.evidence import External, Internal, Published, settle_published
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import Policy
-from overcoat.release.given import take_release
+from overcoat.release.given import read_release, release_notes, take_release
 from overcoat.release.result import Result
 from overcoat.release.walk import make_release
 from overcoat.reports.certificate import (
@@ -135,15 +135,15 @@ def report(
     digests: dict[str, str | None] = {"mapping": sha256_of(mapping)}
     if data is None:
         with context.stage("read") as stage:
-            rows = released.read(stage)
+            rows = read_release(released.source, released.asked, stage=stage)
         digests["released"] = rows.file_digest
         settled = settle_published(stated, known, rows)
-        published = Published(rows, known, settled, names, known.keep_order, digests)
+        published = Published(rows, known, settled, names, known.keep_order, digests, rows.layout)
         with context.stage("report") as stage:
             told = External(published, stage)
             _require(told.verdict)
             text = external_page(told)
-        done = Written("external", told.verdict)
+        done = Written("external", told.verdict, tuple(release_notes(rows, known)))
     else:
         result = _result(
             replace(released, source=data), released.source, known, stated, to, context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Abstract
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from overcoat.algorithms import Method, take_method
@@ -37,6 +37,11 @@ class Input:
     def set_sep(self) -> str | None:
         """What splits the items of a set file: as the user says, or "", as in the data."""
         return "" if self.asked.sep is None else self.asked.sep
+
+
+# What the keys of `policy.toml` state, where a policy calls it otherwise.
+_PART_OF = {"utility_level": "utility", "rest": "utility", "distances": "weights"}
+_PARTS = {one.name for one in fields(Policy)} - {"privacy"}
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,17 @@ class Statement:
         files = [] if file is None else [file]
         policy = state_policy(stated, sep=sep, privacy=privacy, files=files)
         return cls(policy.with_problems(problems), method, said, parameters)
+
+    def over(self, policy: Policy) -> Policy:
+        """Return another policy with what is stated here in place of what it says of that.
+
+        What it protects stays; `k` and `max_suppressed` are taken as they were said.
+        """
+        parts = {part for key in self.settings if (part := _PART_OF.get(key, key)) in _PARTS}
+        changed: dict[str, Any] = {part: getattr(self.policy, part) for part in parts}
+        numbers = ("k", "max_suppressed")
+        changed |= {key: self.settings[key] for key in numbers if key in self.settings}
+        return replace(policy, **changed).with_problems(self.policy.problems)
 
     def bind_method(self, start: Mapping | None = None) -> tuple[Policy, Method]:
         """Return the policy and the method; an unknown name is a problem of the policy.

@@ -11,6 +11,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits, limit_options
 from overcoat.cli.options import (
     FILE,
     allow_option,
@@ -32,10 +33,10 @@ from overcoat.cli.output import (
 from overcoat.cli.papers import paper_options
 from overcoat.cli.progress import run_context
 from overcoat.cli.searching import search_options
-from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
     from overcoat.application import Input, Papers
+    from overcoat.context import Context
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
@@ -128,6 +129,7 @@ def _make_release(
     dry_run: bool,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     papers: Papers,
     use: str | None = None,
     start: str | None = None,
@@ -137,8 +139,7 @@ def _make_release(
     **settings: Any,
 ) -> None:
     from overcoat import application
-    from overcoat.data.io.databases.address import is_address, shown
-    from overcoat.data.io.names import ending_note, output_layout
+    from overcoat.data.io.databases.address import shown
     from overcoat.reports.json import result_to_json
     from overcoat.reports.text import summarize
 
@@ -163,21 +164,15 @@ def _make_release(
 
         statement = state(data, **settings)
         anonymize_on_spark(
-            data, statement, outputs, spark or None, start, as_json=as_json, quiet=quiet
+            data, statement, outputs, spark or None, start, limits, as_json=as_json, quiet=quiet
         )
         return
 
-    def notes_on(result: Result) -> list[str]:
-        notes = list(problem_lines(result.notes))
-        if output is not None and not is_address(output):
-            layout = output_layout(output, result.data.layout, to)
-            notes += filter(None, [ending_note(output, layout)])
-        return notes
-
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         risks: list[Exposed] = []
 
         def tell(result: Result, risk: Exposed) -> None:
+            memory = _memory(context, result)
             context.start("done")
             risks.append(risk)
             if as_json:
@@ -187,11 +182,12 @@ def _make_release(
                     "mapping": mapping,
                     "codebook": codebook,
                     **papers.files,
+                    **memory,
                     "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
                     "dry_run": dry_run,
-                    "notes": notes_on(result),
+                    "notes": application.notes_on(result, outputs),
                 }
                 print_json(result_to_json(result, **more))
 
@@ -205,7 +201,7 @@ def _make_release(
             context=context,
             report=tell,
         )
-    for note in notes_on(result):
+    for note in application.notes_on(result, outputs):
         say_unless_quiet(f"note: {note}", quiet)
     if keep_order:
         say_unless_quiet(
@@ -217,6 +213,16 @@ def _make_release(
         if dry_run:
             files = {"released": "nothing was written (--dry-run)"}
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
+
+
+def _memory(context: Context, result: Result) -> dict[str, Any]:
+    """Return the peak of memory, of all and by stage, in MB."""
+    if context.peaks is None:
+        return {}
+    stages = {
+        stage: peak for stage, peak in context.peaks.by_stage().items() if stage in result.seconds
+    }
+    return {"peak_memory_mb": context.peaks.whole(), "peak_memory_by_stage_mb": stages}
 
 
 @click.command(cls=Command)
@@ -234,6 +240,7 @@ def explain(
     start: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> None:
     """Say why items were merged or suppressed: the constraints behind it, and what else there was.
@@ -246,7 +253,7 @@ def explain(
     """
     from overcoat import application
 
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         statement = state(data, **settings)
         found, notes = application.explain(
             wanted, data, mapping, statement, start=start, context=context
@@ -275,7 +282,13 @@ def explain(
 @json_option
 @talk_options
 def pgen(
-    data: Input, k: int, output: str, allow_identifiers: bool, as_json: bool, quiet: bool
+    data: Input,
+    k: int,
+    output: str,
+    allow_identifiers: bool,
+    as_json: bool,
+    quiet: bool,
+    limits: Limits,
 ) -> None:
     """Write the itemsets that protect every part of every transaction.
 
@@ -290,7 +303,7 @@ def pgen(
 
     check_standard_output(output, as_json=as_json)
     began = time.perf_counter()
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         transactions, n_itemsets = application.pgen(
             data, k, output, allow_identifiers=allow_identifiers, context=context
         )
@@ -319,7 +332,8 @@ def pgen(
     help="Where to put the demo's files.",
 )
 @json_option
-def demo(out: str, as_json: bool) -> None:
+@limit_options
+def demo(out: str, as_json: bool, limits: Limits) -> None:
     """Anonymize generated hospital data and show what happened, before and after.
 
     \b
@@ -328,7 +342,8 @@ def demo(out: str, as_json: bool) -> None:
     """
     from overcoat.demo import run_demo
 
-    text, content = run_demo(out)
+    with run_context(limits, quiet=True) as context:
+        text, content = run_demo(out, context)
     if as_json:
         print_json(content)
     else:

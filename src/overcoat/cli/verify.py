@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     data_options,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from overcoat.application import Checked, Input
 
 __all__ = ["verify"]
+
+_PROTECTING = {"privacy", "km", "linkable", "private", "h", "pgen", "policy"}
 
 
 @click.command(cls=Command)
@@ -57,6 +60,7 @@ def verify(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> int:
     """Say whether a release satisfies its policy; list every violation.
@@ -80,9 +84,13 @@ def verify(
         raise click.UsageError("--salt is for the digest of the input in a public --certificate")
     original = data if released is not None else None
     published = data if released is None else replace(data, source=released)
-    with run_context(quiet=quiet) as context:
-        given = any(value not in (None, ()) for value in settings.values())
-        statement = state(data, **settings) if given or certificate is None else None
+    with run_context(limits, quiet=quiet) as context:
+        given = {name for name, value in settings.items() if value not in (None, ())}
+        statement = None
+        if given or certificate is None:
+            # What protects nothing by itself stands beside what the certificate protects.
+            beside = certificate is not None and not given & _PROTECTING
+            statement = state(data, cost_only=beside, **settings)
         found = application.verify(
             *(original, published, mapping, statement),
             to=to,

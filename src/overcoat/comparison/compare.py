@@ -24,6 +24,7 @@ from overcoat.measures.queries import Workload, draw_workloads
 from overcoat.policy.policy import Policy
 from overcoat.release.given import take_data
 from overcoat.reports.price import price_tables
+from overcoat.words import count_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,13 +101,22 @@ class Comparison:
         sheet = sheet_of(self, figure)
         return draw(sheet.panels, columns=sheet.columns)
 
+    def __repr__(self) -> str:
+        axes = f" by {', '.join(self.axes)}" if self.axes else ""
+        return f"Comparison({self._caption}{axes})"
+
     def _repr_html_(self) -> str:
         from overcoat.comparison.text import essentials
 
         header, *rows = essentials(self)
+        return html.card("Comparison", html.table(rows, header, self._caption))
+
+    @property
+    def _caption(self) -> str:
         data = self.data
-        caption = f"{data.n_transactions:,} transactions, {data.n_items:,} items"
-        return html.card("Comparison", html.table(rows, header, f"{len(rows)} runs on {caption}"))
+        rows = count_of(len(self.rows), "run")
+        people = count_of(data.n_transactions, "transaction")
+        return f"{rows} on {people}, {count_of(data.n_items, 'item')}"
 
     def write(
         self,

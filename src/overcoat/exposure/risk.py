@@ -14,13 +14,15 @@ from overcoat.checks import check_count
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.exposure.crowds import MOST_SETS, Crowd, crowd, weigh
+from overcoat.exposure.crowds import MOST_SETS, Crowd, crowd
+from overcoat.exposure.revealing import revealing_items, revealing_pairs
 from overcoat.exposure.rows import KnownRows
+from overcoat.loss.error import ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.words import count_of, listed, people
 
-__all__ = ["Attack", "Risk", "assess", "attack", "revealing_items"]
+__all__ = ["Attack", "Risk", "assess", "attack"]
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,13 @@ class Risk:
     items : the items that make most people unique in the original, with how many, when as many
         items are known as `items_known`
     items_known : see `items`
+    pairs : the pairs of items that make most people unique in the original together with one more
+        item, with how many; none where fewer than 3 items are known
     also : in each further release about the same people
     together : in all releases at once, at most; None where there is but one
     same_as : the first of the releases (0, 1, …) that tells as much alone as all together about the
         items it knows; None if none does
+    n_new : how many items of the data that release does not know
     """
 
     n_people: int
@@ -48,9 +53,11 @@ class Risk:
     after: tuple[Crowd, ...] | None = None
     items: tuple[tuple[str, int], ...] = ()
     items_known: int = 0
+    pairs: tuple[tuple[tuple[str, str], int], ...] = ()
     also: tuple[tuple[Crowd, ...], ...] = ()
     together: tuple[Crowd, ...] | None = None
     same_as: int | None = None
+    n_new: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return all figures as plain values."""
@@ -60,6 +67,7 @@ class Risk:
                 "also": [[one.to_json() for one in crowds] for crowds in self.also],
                 "together": [one.to_json() for one in self.together],
                 "same_as": self.same_as,
+                "n_new": self.n_new,
             }
         return {
             "n_people": self.n_people,
@@ -69,6 +77,7 @@ class Risk:
             **several,
             "items_known": self.items_known,
             "items": [{"item": item, "people": number} for item, number in self.items],
+            "pairs": [{"items": list(pair), "people": number} for pair, number in self.pairs],
         }
 
     @property
@@ -93,7 +102,12 @@ class Risk:
         return html.card(f"Risk of {people(self.n_people)}", html.table(rows, head))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{one.unique:,} unique with {one.known} known" for one in self.before)
+        after = self.after or [None] * len(self.before)
+        told = ", ".join(
+            f"{one.unique:,}{'' if now is None else f' → {now.unique:,}'} unique with {one.known} "
+            "known"
+            for one, now in zip(self.before, after, strict=True)
+        )
         return f"Risk({people(self.n_people)}: {told})"
 
 
@@ -131,7 +145,7 @@ def assess(
     before, after = crowds_of(original), None
     if mapping is not None:
         after = crowds_of(KnownRows.of(data, mapping, mask))
-    others, together, same_as = [], None, None
+    others, together, same_as, n_new = [], None, None, 0
     if mapping is not None and also:
         every = [mapping.partition_of(data), *(_told(one, data) for one in also)]
         meet = every[0].meet(*every[1:])
@@ -139,15 +153,24 @@ def assess(
         together = crowds_of(KnownRows.of(data, meet, mask))
         same = (_same(meet, one, of, data) for one, of in zip(every, (mapping, *also), strict=True))
         same_as = next((number for number, is_same in enumerate(same) if is_same), None)
+        if same_as is not None:
+            n_new = int((~_known((mapping, *also)[same_as], data)).sum())
     at = min(known, 2)
-    revealing: tuple[tuple[str, int], ...] = ()
+    items: tuple[tuple[str, int], ...] = ()
+    pairs: tuple[tuple[tuple[str, str], int], ...] = ()
     if original.n_sets(at) <= MOST_SETS:
-        revealing = revealing_items(data, original, at, stage=stage)
+        items = revealing_items(data.vocabulary, original, at, stage=stage)
+    if known > 2 and n_pairs(data) <= ExpectedError.MOST:
+        pairs = revealing_pairs(data.vocabulary, original, stage=stage)
     return Risk(
-        *(data.n_transactions, k, before, after, revealing, at),
+        *(data.n_transactions, k, before, after),
+        items=items,
+        items_known=at,
+        pairs=pairs,
         also=tuple(others),
         together=together,
         same_as=same_as,
+        n_new=n_new,
     )
 
 
@@ -165,21 +188,6 @@ def _same(meet: Partition, one: Partition, mapping: Mapping, data: Transactions)
     """Whether one release tells as much as all of them about the items it knows."""
     known = np.flatnonzero(_known(mapping, data))
     return meet.over(known) == one.over(known)
-
-
-def revealing_items(
-    data: Transactions, rows: KnownRows, known: int, most: int = 10, *, stage: Stage = QUIET
-) -> tuple[tuple[str, int], ...]:
-    """Return the items that make most people unique, together with at most known - 1 others.
-
-    A person counts for each item that is part of a set that nobody else has.
-    """
-    _, worst_with, _ = weigh(rows, known, stage=stage)
-    row_of = np.repeat(np.arange(len(rows.counts)), np.diff(rows.offsets))
-    alone = worst_with == 1
-    numbers = np.bincount(rows.labels[alone], rows.counts[row_of[alone]], data.n_items)
-    order = np.argsort(-numbers, kind="stable")[:most].tolist()
-    return tuple((data.vocabulary[item], int(numbers[item])) for item in order if numbers[item])
 
 
 @dataclass(frozen=True)

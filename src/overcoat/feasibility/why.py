@@ -129,7 +129,7 @@ def _of_numbers(bound: BoundPolicy, clashes: Clashes) -> Iterator[str]:
         for one in bound.families
     )
     if clashes.least > 1:
-        yield f"k: {clashes.least} instead of {bound.k} would do"
+        yield f"k: {clashes.least} instead of {bound.k} would do without suppressing"
     elif certain:
         yield (
             "k: no smaller one would do without suppressing; some people are alone with what they "
@@ -139,7 +139,7 @@ def _of_numbers(bound: BoundPolicy, clashes: Clashes) -> Iterator[str]:
     if len(sizes) == len(bound.families) and max(sizes) > 1:
         smallest = min(len(one.blocks) for one in clashes.found)
         if smallest > 1:
-            yield f"m: {smallest - 1} instead of {max(sizes)} would do"
+            yield f"m: {smallest - 1} instead of {max(sizes)} would do without suppressing"
         elif certain:
             yield "m: no smaller one would do without suppressing; single sets have too few people"
 

@@ -11,8 +11,12 @@ share, whatever the groups are:
   its items, (2^s - 1) / s >= 3/2, and w at least the least weight of a pair with the item: so each
   item pays 3/2 * (that weight) * (its support).
 
-An item that is alone in its block can only stay: its neighbours cannot. Two such neighbours, or one
-that fewer than k people have, cannot be published without suppression at all.
+An item that is alone in its block can only stay: its neighbours cannot.
+
+Whatever is merged, an item ends in a group within its block, which no more people have than have
+something of the block. So where a rare item is in a block that fewer than k people have something
+of, or two items with a conflict are in two blocks that fewer than k have something of both, nothing
+can be published without suppression at all.
 """
 
 from __future__ import annotations
@@ -31,6 +35,7 @@ from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.least.conflicts import Conflicts, find_conflicts
 from overcoat.least.covers import heaviest_independent, linear_programs
+from overcoat.loss.error import count_pairs
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import DistanceWeights, TreeWeights
@@ -127,8 +132,7 @@ def find_bounds(
     conflicts = find_conflicts(data, policy, stage=stage)
     block_of, n = policy.utility.block_of, data.n_items
     alone = np.bincount(block_of, minlength=1)[block_of] == 1 if n else np.zeros(0, bool)
-    both = alone[conflicts.first] & alone[conflicts.second]
-    possible = not bool((alone & conflicts.rare).any() or both.any())
+    possible = _possible(data, policy, conflicts, stage)
     cover = _Cover(conflicts, alone, program, stage)
     occurrences: list[int] = data.supports.tolist()
     total = n * sum(occurrences)
@@ -150,6 +154,24 @@ def find_bounds(
         by="a linear program over cliques" if cover.programmed else "cliques",
         whole=conflicts.counted,
     )
+
+
+def _possible(data: Transactions, policy: BoundPolicy, conflicts: Conflicts, stage: Stage) -> bool:
+    """Whether merging whole blocks would give each rare item and each conflict its crowd."""
+    names = [str(block) for block in policy.utility.block_of.tolist()]
+    blocks = data.relabelled(names, stage=stage)
+    held_by = np.array([blocks.vocabulary.code(name) for name in names], np.int64)
+    if (blocks.supports[held_by[conflicts.rare]] < policy.k).any():
+        return False
+    first, second = held_by[conflicts.first], held_by[conflicts.second]
+    across = first != second
+    if not across.any():
+        return True
+    n = blocks.n_items
+    one, other, together = count_pairs(blocks.offsets, blocks.codes, blocks.counts, n, stage)
+    few = together < policy.k
+    keys = np.minimum(first, second)[across] * n + np.maximum(first, second)[across]
+    return not bool(np.isin(keys, one[few] * n + other[few]).any())
 
 
 class _Cover:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping as Abstract
+from contextlib import suppress
+from dataclasses import replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -15,9 +17,10 @@ from typing import Any
 
 from overcoat.algorithms import Method, take_method
 from overcoat.context import QUIET, Context, Stage
-from overcoat.data.io import output_layout, read, read_as
+from overcoat.data.io import Asked, output_layout, read, read_as, read_source
 from overcoat.data.io.databases.address import is_address
 from overcoat.data.io.frames import home
+from overcoat.data.io.names import is_parquet_name
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, MappingError, PolicyError, Problem
 from overcoat.mapping import Mapping
@@ -31,6 +34,8 @@ __all__ = [
     "fill_in",
     "method_of",
     "pair_notes",
+    "read_release",
+    "release_notes",
     "take_data",
     "take_mapping",
     "take_policy",
@@ -64,7 +69,10 @@ def take_data(
 def take_release(
     given: Any, data: Transactions, to: str | None = None, *, stage: Stage = QUIET
 ) -> Transactions:
-    """Take a release of some data; a file has the layout of the input unless its name says else."""
+    """Take a release of some data; a file has the layout of the input unless its name says else.
+
+    Where it has not, its separator and its columns are looked for, unless `to` says which.
+    """
     if isinstance(given, Result):
         return given.released
     if is_address(given):
@@ -72,7 +80,17 @@ def take_release(
 
         return read_table(given, data.layout, to, stage=stage)
     if isinstance(given, (str, os.PathLike)):
-        return read_as(given, output_layout(given, data.layout, to), stage=stage)
+        layout = output_layout(given, data.layout, to)
+        try:
+            return read_as(given, layout, stage=stage)
+        except DataError:
+            asked = Asked(items=layout.items if layout.format == "list" else None)
+            if layout.format == "long":
+                asked = Asked(id=layout.id, item=layout.item)
+            found = _read_otherwise(given, [asked, *_others(asked, given)], stage)
+            if found is None or to is not None:
+                raise
+            return found
     if given is None:
         raise DataError("the release is missing: give it, or the Result that has it")
     columns: dict[str, Any] = {}
@@ -81,18 +99,62 @@ def take_release(
     return read(given, stage=stage, **columns)
 
 
+def read_release(source: Any, asked: Asked, *, stage: Stage = QUIET) -> Transactions:
+    """Read a release by itself, with what is said of its original, which has another layout.
+
+    The columns of a wide table become one, lists may become lines, and the other way round.
+    """
+    try:
+        return read_source(source, asked, stage=stage)
+    except DataError:
+        found = _read_otherwise(source, _others(asked, source), stage)
+        if found is None:
+            raise
+        return found
+
+
+def _others(asked: Asked, source: Any) -> list[Asked]:
+    """Return how else a release may have to be read."""
+    others = []
+    if asked.item is not None:
+        item = "value" if asked.id == "item" else "item"
+        others.append(replace(asked, id=asked.id or "id", item=item, sep=None))
+    lists = isinstance(source, (str, os.PathLike)) and is_parquet_name(os.fspath(source))
+    if asked.items is not None or lists:
+        others.append(replace(asked, id=None, item=None, items=None))
+    if asked.items is not None:
+        others.append(replace(asked, id="id", item="item", items=None))
+    return others
+
+
+def _read_otherwise(source: Any, ways: list[Asked], stage: Stage) -> Transactions | None:
+    """Return a release read in the first way that can be; None where none does."""
+    if not isinstance(source, (str, os.PathLike)) or os.fspath(source) == "-":
+        return None  # it can be read once only
+    for asked in ways:
+        with suppress(DataError):
+            return read_source(source, asked, stage=stage)
+    return None
+
+
+def release_notes(released: Transactions, mapping: Mapping) -> list[Problem]:
+    """Say that a mapping is of another release."""
+    if mapping.release in (None, released.content_digest):
+        return []
+    return [Problem("was written with another release than this one", mapping.file)]
+
+
 def pair_notes(data: Transactions, released: Transactions, mapping: Mapping) -> list[Problem]:
     """Say what about a release, its mapping and its original does not go together."""
-    notes = []
-    if mapping.release is not None and mapping.release != released.content_digest:
-        notes.append("was written with another release than this one")
+    notes = release_notes(released, mapping)
     labels = {*mapping.labels}
     if any(item not in mapping for item in data.vocabulary) and {*data.vocabulary} <= labels:
-        notes.append(
+        changed = (
             "has the items of what was given as the original as labels: the original and "
             "the release may have changed places"
         )
-    return [Problem(note, mapping.file) for note in notes]
+        notes.append(Problem(changed, mapping.file))
+    return notes
 
 
 def fill_in(data: Any, released: Any, mapping: Any, policy: Any) -> tuple[Any, Any, Any]:

@@ -65,6 +65,7 @@ def publish(
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
         _check_copy(copy, result.released, keep_order)
         result.digests["released"] = copy.file_digest
+        result.laid_out(layout)
         if sink.staged is not None:
             _check_target(result, sink.name, sink.staged)
         if mapping is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +15,7 @@ from overcoat.algorithms.method import Method
 from overcoat.algorithms.outcome import Outcome, Searched
 from overcoat.algorithms.proof import Proof
 from overcoat.context import Context
+from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError, Problem
 from overcoat.loss.ul import UtilityLoss
@@ -82,6 +83,8 @@ class Result:
     identifiers : why items look like identifiers, where the owner insisted on publishing them
     digests : SHA-256 of the input file and of the policy's canonical form; once it is published, of
         the released and the mapping file; None where there is no file or no such form
+    layout : how the release is laid out: like the original, or as it was published; None where the
+        original was no file
     """
 
     data: Transactions
@@ -97,10 +100,17 @@ class Result:
     identifiers: tuple[str, ...] = ()
     _outcome: Outcome | None = field(default=None)
     digests: dict[str, str | None] = field(init=False)
+    layout: Layout | None = field(init=False)
 
     def __post_init__(self) -> None:
+        layout = self.data.layout  # a release of a wide table is a long one
+        self.laid_out(layout and replace(layout, columns=(), by_row=False))
         known = {"input": self.data.file_digest, "policy": _digest(self.policy)}
         object.__setattr__(self, "digests", known)  # the way of a frozen data class
+
+    def laid_out(self, layout: Layout | None) -> None:
+        """Take down how the release is laid out where it is published."""
+        object.__setattr__(self, "layout", layout)
 
     @property
     def notes(self) -> tuple[Problem, ...]:

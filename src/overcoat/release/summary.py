@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from overcoat.measures.counts import NamedCount
-from overcoat.policy.privacy import BoundCoherence
+from overcoat.policy.policy import BoundPolicy
+from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
 from overcoat.words import count_of, listed, people
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ __all__ = ["exact_counts", "summary_lines"]
 def summary_lines(result: Result) -> list[tuple[str, str]]:
     """Return what happened: data, policy, what changed, what it cost, what was verified."""
     policy, verdict = result.policy, result.verdict
-    titles = "; ".join(family.title for family in policy.families)
     lines = [
         (
             "data",
@@ -27,11 +27,7 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
             f"{count_of(result.data.n_items, 'item')}",
         ),
         *([("read as", result.data.origin.read_as)] if result.data.origin.read_as else []),
-        (
-            "policy",
-            f"k = {policy.k}, {count_of(policy.n_constraints, 'constraint')} ({titles}), "
-            f"s = {policy.max_suppressed:g} %",
-        ),
+        ("policy", _policy(policy)),
         ("changed", _changed(result)),
         *([("since then", str(result.moved))] if result.moved is not None else []),
         ("suppressed", _suppressed(result)),
@@ -55,6 +51,20 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
     else:
         lines.append(("verified", "NO, see the violations; this cannot be published"))
     return lines
+
+
+def _policy(policy: BoundPolicy) -> str:
+    """Return the policy in the words of the documentation, the paper's letters beside them."""
+    sizes = {one.m for one in policy.families if isinstance(one, BoundAllItemsets)}
+    known = [f"known items (m): {' and '.join(map(str, sorted(sizes)))}"] if sizes else []
+    titles = "; ".join(family.title for family in policy.families)
+    parts = [
+        f"crowd (k): {policy.k:,}",
+        *known,
+        f"may be left out (s): {policy.max_suppressed:g} %",
+        f"{count_of(policy.n_constraints, 'constraint')} ({titles})",
+    ]
+    return "; ".join(parts)
 
 
 def _changed(result: Result) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from html import escape
 
 from overcoat.advice.price import Prices
+from overcoat.data.layout import Layout
 from overcoat.evidence import External, Internal
-from overcoat.html import Raw, table
+from overcoat.html import Raw, labelled, table
 from overcoat.reports.inside import (
     error_section,
     inside_rows,
@@ -21,7 +23,6 @@ from overcoat.reports.sections import (
     contents,
     digest_rows,
     group_section,
-    labelled,
     listed,
     paragraphs,
     parameter_rows,
@@ -32,8 +33,8 @@ from overcoat.reports.sections import (
     violation_list,
 )
 from overcoat.reports.style import STYLE
-from overcoat.reports.wording import board, costs, gaps, known_words, promises, safety, share
-from overcoat.words import count_of, people
+from overcoat.reports.wording import board, costs, gaps, promises, safety
+from overcoat.words import count_of, known_words, people, share
 
 __all__ = ["external_page", "internal_page"]
 
@@ -46,8 +47,8 @@ _INTERNAL = (
     "it on: the external edition is made for that."
 )
 _CHECK = """\
-overcoat verify RELEASED --mapping MAPPING --policy POLICY
-overcoat report RELEASED --mapping MAPPING --policy POLICY -o external.html"""
+overcoat verify RELEASED{columns} --mapping MAPPING --policy POLICY
+overcoat report RELEASED{columns} --mapping MAPPING --policy POLICY -o external.html"""
 
 
 def external_page(told: External) -> str:
@@ -174,7 +175,20 @@ def _checks(
         table([*digest_rows(told), *digests], ["File", "SHA-256"], "Digests"), "Digests"
     )
     yield "<p>Whoever has the published files can check all of the external edition:</p>"
-    yield f"<pre><code>{escape(_CHECK)}</code></pre>"
+    check = _CHECK.format(columns=_columns(told.published.layout))
+    yield f"<pre><code>{escape(check)}</code></pre>"
+
+
+def _columns(layout: Layout | None) -> str:
+    """Return the options that name the columns of a release."""
+    if layout is None or (layout.format == "basket" and not layout.header):
+        return ""
+    if layout.format == "basket":
+        return " --header"
+    words = ["--items", layout.items]
+    if layout.format == "long":
+        words = ["--id", layout.id, "--item", layout.item]
+    return f" {shlex.join(words)}"
 
 
 def _yes(is_so: bool) -> Raw:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from overcoat.advice.price import Prices
 from overcoat.evidence import Internal
 from overcoat.exposure.native import Persons
-from overcoat.html import Raw, escape, table
+from overcoat.html import Raw, escape, labelled, table
 from overcoat.reports.page import scrolling
 from overcoat.reports.price import PRICE_COLUMNS, price_rows
-from overcoat.reports.sections import labelled
 from overcoat.reports.wording import errors
 from overcoat.words import count_of, listed
 

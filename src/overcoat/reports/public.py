@@ -143,7 +143,7 @@ def _published(
     known, stated = take_mapping(mapping), take_policy(policy)
     settled = settle_published(stated, known, rows)
     digests = {"released": rows.file_digest, "mapping": _digest(mapping)}
-    published = Published(rows, known, settled, names or {}, known.keep_order, digests)
+    published = Published(rows, known, settled, names or {}, known.keep_order, digests, rows.layout)
     with context.stage("report") as stage:
         told = External(published, stage)
         if not told.verdict.ok:

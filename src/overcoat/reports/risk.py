@@ -33,10 +33,15 @@ def risk_lines(risk: Risk) -> str:
         lines.append(_together(risk))
     if any(not one.exact for _, crowds in risk.tables for one in crowds):
         lines.append("~: estimated from people drawn at random; --json has the intervals")
-    if risk.items:
-        told = ", ".join(f"{item} ({number:,})" for item, number in risk.items)
-        with_others = "" if risk.items_known == 1 else " together with one more item"
-        lines += ["", f"items that make most people unique in the original{with_others}: {told}"]
+    with_others = "" if risk.items_known == 1 else " together with one more item"
+    pairs = [(" + ".join(pair), number) for pair, number in risk.pairs]
+    for what, others, found in (
+        ("items", with_others, risk.items),
+        ("pairs", " together with one more item", pairs),
+    ):
+        if found:
+            told = ", ".join(f"{name} ({number:,})" for name, number in found)
+            lines += ["", f"{what} that make most people unique in the original{others}: {told}"]
     return "\n".join(lines)
 
 
@@ -47,10 +52,13 @@ def _together(risk: Risk) -> str:
         "attacker who links the rows of the releases can do no more"
     )
     if risk.same_as is not None:
-        text += (
-            f"\nrelease {risk.same_as + 1} alone tells as much about the items it knows as all of "
-            "them together"
-        )
+        text += f"\nrelease {risk.same_as + 1} alone tells as much as all of them together"
+        if risk.n_new:
+            new = "1 item is" if risk.n_new == 1 else f"{risk.n_new:,} items are"
+            text += (
+                f" about the items it knows; {new} new to it, and all that the table above adds to "
+                "that release"
+            )
     return text
 
 

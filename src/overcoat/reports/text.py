@@ -34,7 +34,8 @@ def summarize(
     >>> result = anonymize(rows, 2, AllItemsets(2))
     >>> print(summarize(result))
     data        5 transactions, 3 items
-    policy      k = 2, 3 constraints (all 2-itemsets), s = 0.5 %
+    policy      crowd (k): 2; known items (m): 2; may be left out (s): 0.5 %; \
+3 constraints (all 2-itemsets)
     changed     1 group of 2 items; 1 item as it was
     suppressed  none
     told        of 7 items that people have, 4 are told exactly, 3 are told as one of 2

@@ -66,7 +66,7 @@ class Staging:
             target = Path(name).resolve()  # of a link, what it points to is replaced
             if target.is_symlink():  # a loop of links, which Python 3.13 no longer complains of
                 raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-            if target.is_dir():
+            if target.is_dir() or name.endswith(("/", os.sep)):
                 raise DataError("is a directory; name a file", name)
             if target.exists() and not target.is_file():
                 raise DataError("is not a regular file; use - for standard output", name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, get_args
@@ -21,6 +23,7 @@ __all__ = [
     "check_sep",
     "default_sep",
     "ending_note",
+    "formula_note",
     "input_layout",
     "is_gzip_name",
     "is_parquet_name",
@@ -42,6 +45,8 @@ _FAMILIES = {".dat": ".dat", ".txt": ".dat", ".csv": ".csv", ".tsv": ".tsv"}
 _OTHER = frozenset(
     {".arrow", ".feather", ".html", ".json", ".ndjson", ".ods", ".xls", ".xlsm", ".zip"}
 )
+_PACKED = frozenset({".br", ".bz2", ".lz4", ".xz", ".zst"})  # what is not written, nor read
+_FORMULA = re.compile(r"[=@\t]|[+-](?![\d.,]*$)")
 _DATABASES = frozenset({".db", ".duckdb", ".sqlite", ".sqlite3"})
 
 
@@ -168,6 +173,9 @@ def output_layout(
     if suffix in _DATABASES:
         scheme = "duckdb" if suffix == ".duckdb" else "sqlite"
         raise DataError(f"a database holds tables; name one: {scheme}:///{name}#released", name)
+    if suffix in _PACKED:
+        plain = name[: -len(suffix)]
+        raise DataError(f"cannot compress to {suffix}; name the file {plain} or {plain}.gz", name)
     if suffix in _OTHER:
         raise DataError(f"cannot write {suffix}; name the file .csv, .dat, .parquet or .xlsx", name)
     if suffix == WORKBOOK or (before.workbook and not text and not parquet and to is None):
@@ -217,6 +225,33 @@ def ending_note(path: str | os.PathLike[str], layout: Layout) -> str | None:
     what = "Parquet" if layout.parquet else "a workbook" if layout.workbook else "text"
     between = "" if layout.parquet or layout.workbook else f", separated by {layout.sep or ' '!r}"
     return f"{name}: the ending {suffix} says no format; it is {what} like the input{between}"
+
+
+def formula_note(path: str | os.PathLike[str], layout: Layout, labels: Iterable[str]) -> str | None:
+    """Return what to say of a text whose labels a spreadsheet may take for formulas.
+
+    They are written as they are, since whoever reads the text must find them so.
+
+    >>> formula_note("released.csv", Layout("long", sep=","), ["=1+1", "-5", "flu", "(=1+1|a)"])
+    "released.csv: 1 label begins like a formula of a spreadsheet, such as '=1+1'; people who open \
+it in one are safer with .xlsx, where it is text"
+    >>> formula_note("released.xlsx", Layout("long", workbook=True), ["=1+1"])
+    """
+    name = os.fspath(path)
+    if layout.parquet or layout.workbook or layout.sep is None:
+        return None
+    found = sorted(label for label in labels if _FORMULA.match(label))
+    if not found:
+        return None
+    begins = "label begins" if len(found) == 1 else "labels begin"
+    return (
+        f"{name}: {len(found):,} {begins} like a formula of a spreadsheet, such as {found[0]!r}; "
+        f"people who open it in one are safer with .xlsx, where {_it(len(found))} text"
+    )
+
+
+def _it(number: int) -> str:
+    return "it is" if number == 1 else "they are"
 
 
 def _workbook_layout(before: Layout, to: str | None, suffix: str, name: str) -> Layout:

@@ -23,6 +23,7 @@ _KINDS: dict[str, Kind] = {
     "postgres": "postgresql",
 }
 _PLACES = ("host", "hostaddr", "port", "dbname")
+_SCHEMAS = ("main", "temp")  # of SQLite
 _PART = re.compile(r'"((?:[^"]|"")*)"|([^".]+)')
 
 
@@ -179,6 +180,8 @@ def _with_table(address: Address, table: str | None) -> Address:
         parts = parse_table(unquote(table))
     except DataError as error:
         raise DataError(error.problems[0].message, named) from None
+    if address.kind == "sqlite" and len(parts) == 2 and parts[0].lower() not in _SCHEMAS:
+        parts = (".".join(parts),)  # a file has no other schemas, so the dot belongs to the name
     return replace(address, name=named, table=parts)
 
 
