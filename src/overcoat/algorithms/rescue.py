@@ -19,10 +19,10 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.algorithms.independent import largest_without
 from overcoat.algorithms.objective import limits_of, rules_of
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
-from overcoat.feasibility.independent import largest_without
 from overcoat.kernels import annealing_class
 from overcoat.kernels.problem import Price
 from overcoat.partition import Partition
