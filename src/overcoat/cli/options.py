@@ -15,6 +15,7 @@ __all__ = [
     "FILE",
     "allow_option",
     "cost_options",
+    "crowd_option",
     "data_options",
     "json_option",
     "layout_option",
@@ -22,6 +23,7 @@ __all__ = [
     "output_options",
     "policy_options",
     "reading_options",
+    "seed_option",
     "start_option",
     "state",
     "talk_options",
@@ -358,6 +360,23 @@ def _sizes(
         raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
 
 
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="SEED",
+    help="Of the draws.",
+)
+crowd_option = click.option(
+    "-k",
+    "k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    metavar="K",
+    help="How many people make a crowd.",
+)
 _workload_options = together(
     [
         click.option(
@@ -381,14 +400,7 @@ _workload_options = together(
             metavar="N",
             help="How many queries to draw of each size.",
         ),
-        click.option(
-            "--seed",
-            type=click.IntRange(0),
-            default=0,
-            show_default=True,
-            metavar="SEED",
-            help="Of the draws.",
-        ),
+        seed_option,
         click.option(
             "--among",
             type=click.Choice(["all", "generalized"]),

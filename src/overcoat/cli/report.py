@@ -18,7 +18,7 @@ from overcoat.cli.options import (
     state,
     talk_options,
 )
-from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
+from overcoat.cli.output import check_standard_output, print_json, say_notes, say_unless_quiet
 from overcoat.cli.papers import describe_option
 from overcoat.cli.progress import run_context
 from overcoat.cli.searching import search_options
@@ -101,9 +101,7 @@ def report(
             to=to,
             context=context,
         )
-    notes = problem_lines(done.notes)
-    for note in notes:
-        say_unless_quiet(f"note: {note}", quiet)
+    notes = say_notes(problem_lines(done.notes), quiet)
     if as_json:
         told = {"edition": done.edition, "verified": done.verdict.ok, "report": output}
         print_json({"overcoat": __version__, **told, "notes": notes})

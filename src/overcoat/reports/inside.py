@@ -133,8 +133,9 @@ def _bound_table(told: Internal, least: Bounds) -> Iterator[str]:
     ]
     if not rows:
         return
-    head = ["Loss, 0 to 1", "This release", "At least, without suppression", "Times that, at most"]
-    yield scrolling(table(rows, head, "How far from the least possible"), "Bounds")
+    head = ["Loss, 0 to 1", "Here", "At least", "Times, at most"]
+    caption = "This release, and the least that is possible without suppression"
+    yield scrolling(table(rows, head, caption), "Bounds")
     text = (
         "No method, however long it works, gets below the bound without leaving items out. How far "
         "above it the least possible is, is not known."
@@ -155,7 +156,7 @@ def _search(found: Searched) -> Iterator[str]:
     if rows:
         yield draw(Bars(title, words, ("loss",), rows, max(value for _, value in shown)))
     yield (
-        f"<p>It minimised {escape(found.minimise)} over {found.steps:,} steps from the seed "
+        f"<p>It minimised “{escape(found.minimise)}” over {found.steps:,} steps from the seed "
         f"{found.seed}, and came from {found.before:.3g} to {found.after:.3g}. Where the last "
         "steps still gain much, more steps are worth their time.</p>"
     )
