@@ -6,14 +6,17 @@ Colours are shades of the text's own, so that a light page and a dark one can bo
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape as _escape
 from numbers import Integral
 from typing import Any
 
-__all__ = ["Raw", "card", "escape", "table"]
+__all__ = ["Raw", "card", "escape", "labelled", "table"]
 
 _LONGEST = 400  # characters of one value
+_LONGEST_NAME = 120  # characters of one item or name
+_WIDE = 24  # characters: longer words may be broken anywhere
 _NUMBER = re.compile(r"[<>]?[-−+]?[\d,]+(\.\d+)?(e[-+]?\d+)?( ?%)?", re.ASCII)
 _STYLE = (
     "<style>"
@@ -45,6 +48,25 @@ def escape(value: Any) -> str:
     ('&lt;b&gt;', '12,345', '', 400)
     """
     return _escape(_text(value))
+
+
+def labelled(text: str, most: int = _LONGEST_NAME) -> Raw:
+    r"""Return an item, a label or a name so that it disturbs nothing around it.
+
+    Letters of scripts that run from right to left, and marks that turn the direction, end with it;
+    what cannot be printed is shown as a sign; what nobody would read to its end is cut.
+
+    >>> labelled("<b>"), labelled("a\x00b")
+    ('<bdi>&lt;b&gt;</bdi>', '<bdi>a�b</bdi>')
+    """
+    cut = text if len(text) <= most else text[: most - 1] + "…"
+    shown = "".join(c if unicodedata.category(c)[0] != "C" else _sign(c) for c in cut)
+    long = ' class="long"' if max(map(len, shown.split()), default=0) > _WIDE else ""
+    return Raw(f"<bdi{long}>{_escape(shown).replace('|', '|<wbr>')}</bdi>")
+
+
+def _sign(character: str) -> str:
+    return " " if character in "\n\r\t" else "\ufffd"
 
 
 def table(

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["count_of", "error_scale", "listed", "people", "size_of", "without_passwords"]
+__all__ = [
+    "count_of",
+    "error_scale",
+    "known_words",
+    "listed",
+    "people",
+    "percent",
+    "share",
+    "size_of",
+    "without_passwords",
+]
 
 _SHOWN = 8
 # From the colon after the user to the last @: whatever else a password may hold. With a single
@@ -30,6 +40,42 @@ def people(number: int) -> str:
     ('1 person', '5 people')
     """
     return "1 person" if number == 1 else f"{number:,} people"
+
+
+def percent(number: float, of: float) -> str:
+    """Return a share in percent, never rounded to nobody or to everybody.
+
+    >>> percent(78, 1000), percent(1, 10**6), percent(0, 5), percent(999_999, 10**6)
+    ('7.8 %', 'less than 0.1 %', '0 %', 'more than 99.9 %')
+    """
+    if not number or not of:
+        return "0 %"
+    value = 100 * number / of
+    if value < 0.05:
+        return "less than 0.1 %"
+    if value >= 99.95 and number != of:
+        return "more than 99.9 %"
+    return "100 %" if number == of else f"{value:.1f} %"
+
+
+def share(number: int, of: int, exact: bool = True) -> str:
+    """Return a number of people and what share of all they are.
+
+    >>> share(0, 10), share(1, 8), share(300, 4000, exact=False)
+    ('nobody', '1 person (12.5 %)', 'about 300 people (7.5 %)')
+    """
+    if not number:
+        return "nobody" if exact else "about nobody"
+    return f"{'' if exact else 'about '}{people(number)} ({percent(number, of)})"
+
+
+def known_words(known: int | str) -> str:
+    """Say how much an attacker knows.
+
+    >>> known_words(1), known_words(3), known_words("all")
+    ('1 item known', '3 items known', 'the whole row known')
+    """
+    return "the whole row known" if known == "all" else f"{count_of(int(known), 'item')} known"
 
 
 def listed(names: Sequence[str]) -> str:

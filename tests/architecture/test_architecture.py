@@ -45,6 +45,7 @@ FLOORS = {
     "comparison": 18,
     "application": 19,
     "demo": 20,
+    "web": 20,
     "cli": 21,
     "__main__": 22,
 }

@@ -64,7 +64,8 @@ def test_the_front_page(desk: Desk) -> None:
         assert desk.run(*arguments).status == 0
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# `serve` runs until it is ended: see tests/web.
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "serve"])
 def test_the_examples_run(desk: Desk, name: str) -> None:
     desk.write(FILES)
     if name in (

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
 from overcoat.kernels import grouping, grouping_class, reference, supports
@@ -185,41 +184,6 @@ def test_twins_agree_on_long_rows(seed: int) -> None:
             same(slow, fast, "support", some)
             same(slow, fast, "worst_part", some, 4)
         same(slow, fast, "violations", union, 2, 4, False, linkable, 5)
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_all_violations_are_those_of_each_group(threads: int) -> None:
-    """Groups enough for several threads to work on, and for a thread to come back for more."""
-    rng = random.Random(3)
-    data = Transactions.of(
-        [{str(rng.randrange(900)) for _ in range(rng.randint(1, 12))} for _ in range(1500)]
-    )
-    slow, fast = pair_of_twins(data, rng)
-    linkable = np.array([rng.random() < 0.9 for _ in range(data.n_items)], np.uint8)
-    groups = fast.groups()
-    assert len(groups) > 600
-    stage = Context(threads=threads).start("test")
-    for size, k in ((1, 9), (2, 3), (3, 3)):
-        ends, supports, sets = fast.all_violations(groups, size, k, linkable, 5, stage)
-        assert len(ends) == len(groups) + 1
-        for number, group in enumerate(groups.tolist()):
-            found = slice(ends[number], ends[number + 1])
-            expected = fast.violations(group, size, k, True, linkable, 5)
-            assert all(map(np.array_equal, expected, (supports[found], sets[found])))
-        assert len(sets) > 50
-        if size == 1:
-            slow_ends, slow_supports, slow_sets = slow.all_violations(groups, 1, k, linkable, 5)
-            assert slow_ends.tolist() == ends.tolist()
-            assert slow_supports.tolist() == supports.tolist()
-            assert slow_sets.tolist() == sets.tolist()
-
-
-def test_no_groups_have_no_violations() -> None:
-    for twin in pair_of_twins(Transactions.of([{"a"}]), random.Random(1)):
-        ends, supports, sets = twin.all_violations(
-            np.empty(0, np.int32), 2, 2, np.ones(1, np.uint8), 5
-        )
-        assert (ends.tolist(), supports.tolist(), sets.shape) == ([0], [], (0, 2))
 
 
 def test_larger_violations_agree() -> None:

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from overcoat.algorithms.cut import Cut
-from overcoat.context import Context
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import CancelledError
-from overcoat.kernels import counttree, grouping
+from overcoat.kernels import counttree, finding, grouping, repairing
 from overcoat.policy.hierarchy import Hierarchy, Tree
 
 N_ITEMS = 2000
@@ -72,6 +71,20 @@ def searching_fours(tell: Caller) -> Callable[[], Any]:
     return lambda: it.violations(3, 4, 2, False, np.ones(60, np.uint8), 64)
 
 
+def finding_what_is_violated(tell: Caller) -> Callable[[], Any]:
+    """Items in the middle of the range are in nearly all rows: no pair of them is violated."""
+    it = group(rows_of(20_000, 40, 60), tell, 60)
+    middle = (np.arange(60) > 9) & (np.arange(60) < 50)
+    return finding.SetFinder(it, middle, 2, 2, False, 4, tell).worst
+
+
+def repairing_one_itemset(tell: Caller) -> Callable[[], Any]:
+    """All groups are merged into one."""
+    it = group(rows_of(2, 10, 3000), tell, 3000)
+    choose: Any = lambda supports, _, k: ([min(supports)], -1)  # noqa: E731
+    return lambda: repairing.repair(it, range(3000), 0, 2, choose)
+
+
 def merging(tell: Caller) -> Callable[[], Any]:
     """Half of the groups go, so that equal rows are looked for as well."""
     it = group(rows_of(50_000, 40, 60), tell, 60)
@@ -98,7 +111,8 @@ def walking(tell: Caller) -> Callable[[], Any]:
     "prepare",
     [
         *(laying_out_rows, making_shelves, counting_itemsets, searching_one_group),
-        *(searching_fours, merging, finding_partners, walking),
+        *(searching_fours, finding_what_is_violated, repairing_one_itemset),
+        *(merging, finding_partners, walking),
     ],
 )
 def test_long_work_can_be_ended_anywhere(prepare: Callable[[Caller], Callable[[], Any]]) -> None:
@@ -115,20 +129,3 @@ def test_long_work_can_be_ended_anywhere(prepare: Callable[[Caller], Callable[[]
             work()
         assert tell.calls == last
         tell.last = 0
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_a_search_of_all_groups_ends_on_all_threads(threads: int) -> None:
-    """There is work for hours; the context is asked for the third time, and that is the end."""
-    it = group(rows_of(20_000, 60, 80), Caller(), 80)
-    asked = 0
-
-    def cancelled() -> bool:
-        nonlocal asked
-        asked += 1
-        return asked > 3
-
-    stage = Context(cancelled=cancelled, threads=threads).start("anonymize")
-    with pytest.raises(CancelledError):
-        it.all_violations(np.arange(80, dtype=np.int32), 8, 2, np.ones(80, np.uint8), 64, stage)
-    assert asked == 4

@@ -12,28 +12,24 @@ nearest relative (`placing.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.algorithms.outcome import Outcome, Step, telling
 from overcoat.algorithms.placing import nearest
-from overcoat.algorithms.violations import Found, find, violated_part
+from overcoat.algorithms.violations import Found, find
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
-from overcoat.kernels import grouping_class
+from overcoat.kernels import grouping_class, repairer
+from overcoat.kernels.repairs import Choose
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["Choose", "repair_all"]
-
-# choose(supports, has_partner, k) says how to go on with an unsatisfied set of groups, given with
-# their supports in item order: merge the one of these groups that it is cheapest to merge, or, if
-# there are none, suppress that one.
-Choose = Callable[[dict[int, int], Callable[[int], bool], int], tuple[list[int], int]]
+__all__ = ["repair_all"]
 
 
 def repair_all(
@@ -51,7 +47,10 @@ def repair_all(
     run = _Run(data, policy, stage, choose)
     if start is not None:
         run.go_on_from(start, data)
-    finders = [find(family, run.grouping, policy.k, stage, run.tell) for family in policy.families]
+    alone = start is None
+    finders = [
+        find(family, run.grouping, policy.k, alone, stage, run.tell) for family in policy.families
+    ]
 
     # -- Algorithm 1, steps 2 and 3: the unsatisfied p whose itemset has maximum support ----
     while True:
@@ -61,10 +60,9 @@ def repair_all(
             break
         # max() keeps the first of equals: the family that comes first in the policy.
         found, number = max(unsatisfied, key=lambda proposal: proposal[0].support)
-        run.repair(found, number)
-        changed = run.take_changed()
+        merged, suppressed = run.repair(found, number)
         for finder in finders:
-            finder.changed(changed)
+            finder.changed(merged, suppressed)
         run.tell()
     return run.outcome()
 
@@ -90,9 +88,8 @@ class _Run:
             self.tell,
         )
         self.policy = policy
-        self._choose = choose
-        self._merged: set[int] = set()  # since the last take_changed()
-        self._suppressed: list[int] = []  # likewise
+        self._choose, self._repair = choose, repairer(stage.engine)
+        self._asks = policy.weights.tree is None  # what to merge is not for the grouping to tell
         self._n_suppressed = 0
         self._unmet: dict[tuple[int, ...], None] = {}
         self._start: Partition | None = None
@@ -109,69 +106,51 @@ class _Run:
             for other in others:
                 group = self.grouping.merge(group, other)
         self._n_suppressed = len(self._start.suppressed)
+        self._asks = True
         self._unplaced = {
             code for code, item in enumerate(data.vocabulary) if item not in start.vocabulary
         }
 
-    def repair(self, found: Found, family: int) -> None:
-        """Algorithm 1, steps 4 to 14: generalize, as a last resort suppress, until p holds."""
-        grouping, k = self.grouping, self.policy.k
-        items = np.array(found.items, np.int32)
-        # What the finder found is violated; if somebody supports it, it is violated whole.
-        part = grouping.image(items) if found.support else None
-        while True:
-            self.tell()
-            if part is None:
-                part = violated_part(grouping, grouping.image(items), k)
-            if part is None:
-                return
-            supports = {group: grouping.group_support(group) for group in part.tolist()}
-            candidates, otherwise = self._choose(supports, grouping.has_partner, k)
-            if candidates:
-                self._generalize(candidates, found.items, family)
-            else:
-                self._suppress(otherwise, found.items, family)
-            part = None
+    def repair(self, found: Found, family: int) -> tuple[list[int], list[int]]:
+        """Algorithm 1, steps 4 to 14: generalize, as a last resort suppress, until p holds.
 
-    def take_changed(self) -> NDArray[np.int32]:
-        """Return the items whose group has changed since the last call."""
-        members = [self.grouping.members(group) for group in sorted(self._merged)]
-        changed = np.concatenate([np.array(self._suppressed, np.int32), *members])
-        self._merged.clear()
-        self._suppressed.clear()
-        return changed
+        Returns the groups that came out of merges, and the items that were suppressed.
+        """
+        merge = self._choose_merge if self._asks else None
+        changes = self._repair(
+            self.grouping, found.items, found.support, self.policy.k, self._choose, merge
+        )
+        merged: dict[int, None] = {}  # in order
+        suppressed: list[int] = []
+        for group, partner, support, gone in changes:
+            action: Literal["merge", "suppress"] = "suppress" if gone else "merge"
+            self.steps.append(Step(action, group, partner, support, family, found.items))
+            merged.pop(group, None)
+            merged.pop(partner, None)
+            if not gone:
+                merged[min(group, partner)] = None
+                continue
+            suppressed += gone
+            self._n_suppressed += len(gone)
+            if self._n_suppressed > self.policy.budget:
+                # Step 5 of the paper stops here with an error. The run goes on to learn how much
+                # suppression the policy needs, so that the error can say it.
+                self._unmet[found.items] = None
+        return list(merged), suppressed
 
     def outcome(self) -> Outcome:
         """Return what the run came to."""
         partition = Partition(self.grouping.group_of())
         return Outcome(partition, tuple(self.steps), tuple(self._unmet), self._start)
 
-    def _generalize(self, candidates: list[int], constraint: tuple[int, ...], family: int) -> None:
-        """Algorithm 2: merge one of them with the group of its block that makes UL smallest."""
+    def _choose_merge(self, candidates: list[int]) -> tuple[int, int]:
+        """Algorithm 2, where the grouping alone cannot tell what to merge."""
         weigh = None if self.policy.weights.tree else self._ask_weights
         group, partner = self.grouping.cheapest_merge(candidates, weigh)
         if group in self._unplaced:
             partner = nearest(self.grouping, group, partner, self.policy, self.tell)
         self._unplaced -= {group, partner}
-        union = self.grouping.merge(group, partner)
-        support = self.grouping.group_support(union)
-        self.steps.append(Step("merge", group, partner, support, family, constraint))
-        self._merged -= {group, partner}
-        self._merged.add(union)
-
-    def _suppress(self, group: int, constraint: tuple[int, ...], family: int) -> None:
-        """Algorithm 3: remove a group from the data and from all constraints."""
-        support = self.grouping.group_support(group)
-        self.steps.append(Step("suppress", group, -1, support, family, constraint))
-        members = self.grouping.members(group).tolist()
-        self.grouping.suppress(group)
-        self._merged.discard(group)
-        self._suppressed += members
-        self._n_suppressed += len(members)
-        if self._n_suppressed > self.policy.budget:
-            # Step 5 of the paper stops here with an error. The run goes on to learn how much
-            # suppression the policy needs, so that the error can say it.
-            self._unmet[constraint] = None
+        return group, partner
 
     def _ask_weights(self, group: int, candidates: NDArray[np.int32]) -> NDArray[np.int64]:
         return self.policy.weights.unions(

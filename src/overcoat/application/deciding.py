@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from overcoat.advice.draft import draft
 from overcoat.advice.profile import Profile, look_at
-from overcoat.application.said import Input, Statement
+from overcoat.application.command import command_for
+from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, send
 from overcoat.data.io.databases.address import shown
@@ -47,7 +47,9 @@ def init(
     found = draft(transactions, sep=data.set_sep, context=context, **given)
     folder = Path(".") if output == "-" else Path(output).parent
     source = Path(shown(data.source)).name if "://" not in data.source else shown(data.source)
-    text = found.toml(source, folder, _command(data, output))
+    policy = "policy.toml" if output == "-" else output
+    command = command_for(data, policy, Outputs("RELEASED", "map.json"))
+    text = found.toml(source, folder, command)
     if output == "-":
         send(text.encode())
     else:
@@ -66,19 +68,3 @@ def init(
         "cost": found.cost.to_json(),
         "suspicious": list(found.suspicious),
     }, text
-
-
-def _command(data: Input, output: str) -> str:
-    """Return the command that uses the policy."""
-    words = ["overcoat", "anonymize", shown(data.source)]
-    asked = data.asked
-    for option, value in (
-        ("--id", asked.id),
-        ("--item", asked.item),
-        ("--items", asked.items),
-        ("--sep", asked.sep),
-    ):
-        if value is not None:
-            words += [option, value if isinstance(value, str) else ",".join(value)]
-    policy = "policy.toml" if output == "-" else output
-    return shlex.join([*words, "--policy", policy, "-o", "RELEASED", "--mapping", "map.json"])

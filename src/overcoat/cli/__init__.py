@@ -28,6 +28,7 @@ from overcoat.cli.profile import profile
 from overcoat.cli.progress import PATIENCE, say
 from overcoat.cli.report import report
 from overcoat.cli.risk import risk
+from overcoat.cli.serve import serve
 from overcoat.cli.verify import verify
 from overcoat.errors import CancelledError, InputError, OvercoatError
 from overcoat.words import without_passwords
@@ -79,6 +80,7 @@ COMMANDS = (
     apply,
     pgen,
     demo,
+    serve,
 )
 for command in COMMANDS:
     cli.add_command(command)

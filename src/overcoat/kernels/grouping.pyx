@@ -9,15 +9,16 @@ from libc.string cimport memcpy
 
 from overcoat.kernels.partners cimport Partners
 from overcoat.kernels.parts cimport Parts
+from overcoat.kernels.pulse cimport beat
 from overcoat.kernels.search cimport Search
 
-from overcoat.context import QUIET
 from overcoat.kernels.partners import loses_less
 from overcoat.kernels.reference import nothing
 
 __all__ = ["Grouping", "loses_less"]
 
-CHUNK = 256  # groups a thread takes at a time
+cdef enum:
+    FEW = 8  # the parts of so many groups are looked at one by one
 
 
 cdef class Grouping(Partners):
@@ -32,9 +33,37 @@ cdef class Grouping(Partners):
 
     def worst_part(self, groups, int64_t k):
         """Return the violated part of largest support of some groups; None if none is."""
+        if len(groups) <= FEW:
+            return self._worst_of_few(np.ascontiguousarray(groups, np.int32), k)
         if self._parts is None:
             self._parts = Parts(self)
         return self._parts.find(self, groups, k, self._tell)
+
+    cdef _worst_of_few(self, const int32_t[::1] groups, int64_t k):
+        """Find it among all parts, in lexicographic order."""
+        cdef int32_t part[FEW]
+        cdef int32_t places[FEW]
+        cdef int32_t scratch[FEW]
+        cdef int32_t n = 0, place = 0
+        cdef int64_t support, best = 0
+        found = None
+        while True:
+            if place < groups.shape[0]:
+                part[n], places[n] = groups[place], place
+                memcpy(scratch, part, (n + 1) * sizeof(int32_t))  # it comes back in another order
+                support = self._support_of(scratch, n + 1, k)
+                beat(self._tell, &self._work, 1)
+                if best < support < k:
+                    best, found = support, np.array(<int32_t[:n + 1]> part)
+                    if best == k - 1:
+                        return found
+                place += 1
+                n += support >= k  # else a larger part has no more support, and comes later
+            elif n:
+                n -= 1
+                place = places[n] + 1
+            else:
+                return found
 
     def merge(self, int32_t one, int32_t other):
         """Unite two groups; return the union."""
@@ -54,53 +83,8 @@ cdef class Grouping(Partners):
         cdef const uint8_t[::1] marked = linkable
         with nogil:
             self._search.run(self, group, size, k, above, &marked[0], limit, self._tell)
-        supports = np.empty(self._search.found.n, np.int64)
-        sets = np.empty((self._search.found.n, size), np.int32)
-        take(self._search, size, supports, sets, 0)
-        return supports, sets
-
-    def all_violations(self, groups, int size, int64_t k, linkable, int64_t limit, stage=QUIET):
-        """Return the `violations` of each of these groups with groups that come after it."""
-        starts = range(0, len(groups), CHUNK)
-        n_jobs = max(min(stage.threads, len(starts)), 1)
-        left, found = iter(starts), {}
-
-        def work(stage):
-            search, done = Search(self.n_items), 0
-            tell = lambda: stage(done, len(groups) // n_jobs)
-            for start in left:
-                chunk = groups[start:start + CHUNK]
-                found[start] = self._search_all(search, chunk, size, k, linkable, limit, tell)
-                done += len(chunk)
-
-        stage.side_by_side([work] * n_jobs)
-        n_found, supports, sets = zip(self._search_all(
-            Search(0), groups[:0], size, k, linkable, limit, nothing), *map(found.get, starts))
-        ends = np.concatenate([[0], *n_found]).cumsum()
-        return ends, np.concatenate(supports), np.concatenate(sets)
-
-    cdef _search_all(
-        self, Search search, const int32_t[::1] groups, int size, int64_t k,
-        const uint8_t[::1] linkable, int64_t limit, tell,
-    ):
-        """Return how many violated sets each of some groups has, their supports, and the sets."""
-        cdef int64_t i, n = groups.shape[0], total = 0
-        cdef int64_t[::1] n_found = np.empty(n, np.int64), supports = np.empty(n * limit, np.int64)
-        cdef int32_t[:, ::1] sets = np.empty((n * limit, size), np.int32)
-        with nogil:
-            for i in range(n):
-                search.run(self, groups[i], size, k, True, &linkable[0], limit, tell)
-                take(search, size, supports, sets, total)
-                n_found[i] = search.found.n
-                total += search.found.n
-        return np.asarray(n_found), np.array(supports[:total]), np.array(sets[:total])
-
-
-cdef void take(
-    Search search, int size, int64_t[::1] supports, int32_t[:, ::1] sets, int64_t at
-) noexcept nogil:
-    """Put what a search has found at some place."""
-    cdef int64_t n = search.found.n
-    if n:
-        memcpy(&supports[at], search.found.supports, n * sizeof(int64_t))
-        memcpy(&sets[at, 0], search.found.groups, n * size * sizeof(int32_t))
+        cdef Py_ssize_t n = self._search.found.n
+        if n == 0:
+            return np.empty(0, np.int64), np.empty((0, size), np.int32)
+        return (np.array(<int64_t[:n]> self._search.found.supports),
+                np.array(<int32_t[:n, :size]> self._search.found.groups))

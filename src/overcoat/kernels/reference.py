@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.context import QUIET, Stage
-
 __all__ = ["CountTree", "Grouping", "TooManySetsError", "find_moles", "loses_less"]
 
 Ints = NDArray[np.integer[Any]]
@@ -191,29 +189,6 @@ class Grouping:
             np.array([-minus_support for minus_support, _ in found], np.int64),
             np.array([groups for _, groups in found], np.int32).reshape(len(found), size),
         )
-
-    def all_violations(
-        self,
-        groups: Ints,
-        size: int,
-        k: int,
-        linkable: NDArray[np.uint8],
-        limit: int,
-        stage: Stage = QUIET,
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
-        """Return the `violations` of each of these groups with groups that come after it.
-
-        Returns
-        -------
-        ends : (n + 1,); those of group number i are ``ends[i]:ends[i + 1]`` of the others
-        supports, groups : as for `violations`, of all groups one after the other
-        """
-        found = [(np.empty(0, np.int64), np.empty((0, size), np.int32))]
-        for done, group in enumerate(groups.tolist()):
-            stage(done, len(groups))
-            found.append(self.violations(group, size, k, True, linkable, limit))
-        supports, sets = zip(*found, strict=True)
-        return np.cumsum([*map(len, supports)]), np.concatenate(supports), np.concatenate(sets)
 
     def cheapest_merge(
         self,

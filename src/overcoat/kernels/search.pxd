@@ -12,21 +12,22 @@ cdef struct Level:
     int64_t capacity
 
 cdef struct Found:
-    # Violated sets: their supports, and their members one set after the other.
+    # Violated sets, the best first: their supports, and their members one set after the other.
     int64_t* supports
     int32_t* groups
-    int64_t n, capacity
-    int size             # members of a set, at most
-    int64_t enough       # that many are wanted; worse ones need not be kept
-    int64_t threshold    # sets with less support need not be kept
-    int64_t n_best       # how many have support k - 1
+    int64_t n
+    int64_t capacity, n_groups  # room for so many sets, and members
+    int64_t enough              # that many are wanted
+    int64_t threshold           # sets with less support need not be kept
+    bint is_over                # nothing better can come
 
 cdef class Search:
     cdef:
         Py_ssize_t _n_items
         Level* _levels
         int _n_levels
-        int32_t* _prefix
+        int32_t* _prefix        # ascending, but for the first
+        int32_t* _set           # the same, ascending
         Found found
         int64_t _work
 
@@ -41,7 +42,6 @@ cdef class Search:
         int32_t last, int64_t k, const uint8_t* linkable, tell) except -1 nogil
     cdef int _reserve_levels(self, int size) except -1 nogil
     cdef int _reserve_bucket(self, Level* level, int64_t entries) except -1 nogil
-    cdef int _reserve_found(self, int64_t capacity, int size) except -1 nogil
-    cdef int _keep(self, int size, int64_t support, int64_t k) except -1 nogil
-    cdef int _prune(self, int size) except -1 nogil
-    cdef int _sort_pairs(self) except -1 nogil
+    cdef int _reserve_found(self, int64_t enough, int size) except -1 nogil
+    cdef void _keep(self, int size, int64_t support) noexcept nogil
+    cdef bint _comes_after(self, int64_t at, int size, int64_t support) noexcept nogil

@@ -9,6 +9,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.string cimport memmove
 
 from overcoat.kernels.merging cimport HEAD, LENGTH, GroupedRows, count_of
 from overcoat.kernels.pulse cimport beat
@@ -16,23 +17,9 @@ from overcoat.kernels.pulse cimport beat
 cdef int64_t A_SEARCH = 1 << 10  # what a search takes beside the rows it visits
 
 
-cdef struct Pair:
-    int64_t support
-    int32_t other
-
-
 cdef int compare_groups(const void* one, const void* other) noexcept nogil:
     cdef int32_t x = (<int32_t*> one)[0], y = (<int32_t*> other)[0]
     return (x > y) - (x < y)
-
-
-cdef int compare_pairs(const void* one, const void* other) noexcept nogil:
-    """Most supported first, then the one that comes first."""
-    cdef Pair* x = <Pair*> one
-    cdef Pair* y = <Pair*> other
-    if x.support != y.support:
-        return -1 if x.support > y.support else 1
-    return (x.other > y.other) - (x.other < y.other)
 
 
 cdef class Search:
@@ -41,7 +28,8 @@ cdef class Search:
     def __cinit__(self, Py_ssize_t n_items):
         self._n_items = n_items
         self._prefix = <int32_t*> malloc((n_items + 1) * sizeof(int32_t))
-        if self._prefix == NULL:
+        self._set = <int32_t*> malloc((n_items + 1) * sizeof(int32_t))
+        if self._prefix == NULL or self._set == NULL:
             raise MemoryError
 
     def __dealloc__(self):
@@ -53,6 +41,7 @@ cdef class Search:
             free(self._levels[depth].bucket)
         free(self._levels)
         free(self._prefix)
+        free(self._set)
         free(self.found.supports)
         free(self.found.groups)
 
@@ -67,16 +56,15 @@ cdef class Search:
         cdef int64_t j, n_rows = 0
         cdef bint weak = False
         beat(tell, &self._work, A_SEARCH)
-        found.n, found.enough, found.threshold, found.n_best = 0, limit, 1, 0
-        if size > found.size:
-            self._reserve_found(max(64, found.capacity), size)
+        found.n, found.enough, found.threshold, found.is_over = 0, limit, 1, False
+        self._reserve_found(limit, size)
         if not linkable[group]:
             return 0
         self._reserve_levels(size)
         self._prefix[0] = group
         if size == 1:
             if of._support[group] < k:
-                self._keep(size, of._support[group], k)
+                self._keep(size, of._support[group])
             return 0
         level = &self._levels[0]
         self._reserve_bucket(level, of._n_group_rows[group])
@@ -91,7 +79,6 @@ cdef class Search:
         if weak:  # else k people have whatever somebody has together with the group
             self._extend(
                 of, 1, size, level.bucket, n_rows, group if above else -1, k, linkable, tell)
-            self._prune(size)
         return 0
 
     # -- growing --------------------------------------------------------------------------
@@ -105,7 +92,7 @@ cdef class Search:
         It calls itself as deep as the sets are large, which is not deep: a size is looked at when
         nothing smaller is violated, and to learn that takes a look at all smaller sets. They are
         grown in lexicographic order, so nothing beats the first `enough` of support k - 1 but
-        others that end in the same place.
+        others that end in the same place: then the search is over.
         """
         cdef:
             Level* level = &self._levels[depth]
@@ -122,7 +109,8 @@ cdef class Search:
                     and group > last and group != anchor and linkable[group]
                 ):
                     self._prefix[depth] = group
-                    self._keep(size, support, k)
+                    self._keep(size, support)
+            self.found.is_over = self.found.threshold == k - 1 and self.found.n == self.found.enough
             return 0
 
         for i in range(n_rows):
@@ -163,7 +151,7 @@ cdef class Search:
             support = level.together[group]
             level.together[group] = 0
             level.n_rows[group] = 0
-            if support >= k and self.found.n_best < self.found.enough:
+            if support >= k and not self.found.is_over:
                 self._prefix[depth] = group
                 self._extend(
                     of, depth + 1, size, level.bucket + start, n_met, group, k, linkable, tell)
@@ -192,63 +180,50 @@ cdef class Search:
 
     # -- keeping --------------------------------------------------------------------------
 
-    cdef int _keep(self, int size, int64_t support, int64_t k) except -1 nogil:
-        """Note the set in `_prefix`."""
-        cdef Found* found = &self.found
-        cdef int i
-        if found.n == found.capacity:
-            if found.n >= 4 * found.enough:
-                self._prune(size)
-            if found.n == found.capacity:
-                self._reserve_found(2 * found.capacity, found.size)
-        found.supports[found.n] = support
-        for i in range(size):
-            found.groups[found.n * size + i] = self._prefix[i]
-        found.n += 1
-        found.n_best += support == k - 1
-        return 0
+    cdef void _keep(self, int size, int64_t support) noexcept nogil:
+        """Note the set in `_prefix`, unless `enough` others come before it.
 
-    cdef int _prune(self, int size) except -1 nogil:
-        """Sort what was found, most supported first, then by members; keep `enough` of it."""
+        What is found stays in order: most supported first, then by members.
+        """
         cdef Found* found = &self.found
-        if found.n == 0:
-            return 0
-        if size == 2:
-            self._sort_pairs()
-        else:
-            with gil:
-                supports = np.asarray(<int64_t[:found.n]> found.supports)
-                groups = np.sort(np.asarray(<int32_t[:found.n, :size]> found.groups), axis=1)
-                order = np.lexsort((*groups.T[::-1], -supports))[:found.enough]
-                kept_supports, kept_groups = supports[order], groups[order]
-                found.n = len(order)
-                np.asarray(<int64_t[:found.n]> found.supports)[:] = kept_supports
-                np.asarray(<int32_t[:found.n, :size]> found.groups)[:] = kept_groups
+        cdef int64_t low = 0, high = found.n, middle
+        cdef int i = 1
+        while i < size and self._prefix[i] < self._prefix[0]:  # only the anchor is out of place
+            self._set[i - 1] = self._prefix[i]
+            i += 1
+        self._set[i - 1] = self._prefix[0]
+        while i < size:
+            self._set[i] = self._prefix[i]
+            i += 1
+        if found.n == found.enough and self._comes_after(found.n - 1, size, support):
+            return
+        while low < high:
+            middle = low + (high - low) // 2
+            if self._comes_after(middle, size, support):
+                low = middle + 1
+            else:
+                high = middle
+        found.n = min(found.n + 1, found.enough)
+        memmove(&found.supports[low + 1], &found.supports[low],
+                (found.n - 1 - low) * sizeof(int64_t))
+        memmove(&found.groups[(low + 1) * size], &found.groups[low * size],
+                (found.n - 1 - low) * size * sizeof(int32_t))
+        found.supports[low] = support
+        for i in range(size):
+            found.groups[low * size + i] = self._set[i]
         if found.n == found.enough:
             found.threshold = found.supports[found.n - 1]
-        return 0
 
-    cdef int _sort_pairs(self) except -1 nogil:
-        """Do that for pairs: they share a member, so support and the other one tell them apart."""
-        cdef Found* found = &self.found
-        cdef int64_t i
-        cdef int32_t first = self._prefix[0], other
-        cdef Pair* pairs = <Pair*> malloc(found.n * sizeof(Pair))
-        if pairs == NULL:
-            with gil:
-                raise MemoryError
-        for i in range(found.n):
-            other = found.groups[2 * i + 1]
-            pairs[i].support = found.supports[i]
-            pairs[i].other = found.groups[2 * i] if other == first else other
-        qsort(pairs, found.n, sizeof(Pair), compare_pairs)
-        found.n = min(found.n, found.enough)
-        for i in range(found.n):
-            found.supports[i] = pairs[i].support
-            found.groups[2 * i] = min(first, pairs[i].other)
-            found.groups[2 * i + 1] = max(first, pairs[i].other)
-        free(pairs)
-        return 0
+    cdef bint _comes_after(self, int64_t at, int size, int64_t support) noexcept nogil:
+        """Whether `_set`, of this support, comes after what was found at some place."""
+        cdef const int32_t* other = &self.found.groups[at * size]
+        cdef int i
+        if support != self.found.supports[at]:
+            return support < self.found.supports[at]
+        for i in range(size):
+            if self._set[i] != other[i]:
+                return self._set[i] > other[i]
+        return False
 
     # -- scratch space --------------------------------------------------------------------
 
@@ -290,16 +265,18 @@ cdef class Search:
                 raise MemoryError
         return 0
 
-    cdef int _reserve_found(self, int64_t capacity, int size) except -1 nogil:
+    cdef int _reserve_found(self, int64_t enough, int size) except -1 nogil:
         cdef Found* found = &self.found
-        supports = <int64_t*> realloc(found.supports, capacity * sizeof(int64_t))
+        if enough <= found.capacity and enough * size <= found.n_groups:
+            return 0
+        supports = <int64_t*> realloc(found.supports, enough * sizeof(int64_t))
         if supports != NULL:
             found.supports = supports
-        groups = <int32_t*> realloc(found.groups, capacity * size * sizeof(int32_t))
+        groups = <int32_t*> realloc(found.groups, enough * size * sizeof(int32_t))
         if groups != NULL:
             found.groups = groups
         if supports == NULL or groups == NULL:
             with gil:
                 raise MemoryError
-        found.capacity, found.size = capacity, size
+        found.capacity, found.n_groups = enough, enough * size
         return 0

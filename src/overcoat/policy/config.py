@@ -17,48 +17,14 @@ from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.errors import DataError, PolicyError, Problem
 from overcoat.policy.binding import Lint
 from overcoat.policy.hierarchy import AnyHierarchy, is_no_file, take_hierarchy
+from overcoat.policy.keys import ALIASES, FILES, ITEMS, KEYS, PARAMETERS, PROTECTION
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 
-__all__ = ["KEYS", "PARAMETERS", "read_policy", "read_settings", "state_policy"]
-
-# What each key may be in TOML; on the command line a path is a path and a number is a number.
-KEYS: dict[str, tuple[tuple[type, ...], str]] = {
-    "k": ((int,), "a whole number"),
-    "max_suppressed": ((int, float), "a percentage"),
-    "privacy": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
-    "km": ((int,), "a whole number"),
-    "linkable": ((str, list), "a file name or a list of items"),
-    "private": ((str, list), "a file name or a list of items"),
-    "h": ((int, float), "a percentage"),
-    "pgen": ((bool,), "true or false"),
-    "utility": ((str, list, dict), "a file name, a list of sets or a table of named sets"),
-    "utility_level": ((int, str), "a number from the root, or a name"),
-    "rest": ((str,), "together or intact"),
-    "hierarchy": ((str,), "a file name, balanced:FANOUT or omop"),
-    "distances": ((str,), "a file name"),
-    "penalties": ((str, dict), "a file name or a table of numbers"),
-    "algorithm": ((str,), "a name"),
-    "minimise": ((str,), "what the algorithm is to minimise"),
-    "queries": ((str,), "a file name"),
-    "steps": ((int,), "a whole number"),
-    "seconds": ((int, float), "a number"),
-    "seed": ((int,), "a whole number"),
-    "cooling": ((int,), "a whole number"),
-    "known": ((str,), "a file name"),
-    "ignore_unknown": ((bool,), "true or false"),
-}
-ALIASES = {"s": "max_suppressed"}
-FILES = (
-    *("privacy", "linkable", "private", "utility"),
-    *("hierarchy", "distances", "penalties", "known", "queries"),
-)
-PARAMETERS = ("minimise", "queries", "steps", "seconds", "seed", "cooling")  # of the method
-ITEMS = ("linkable", "private")  # one set of items each
-PROTECTION = ("k", "max_suppressed", "privacy", "km", *ITEMS, "h", "pgen")  # not of what it costs
+__all__ = ["FILES", "KEYS", "PARAMETERS", "read_policy", "read_settings", "state_policy"]
 
 
 def read_settings(path: str | Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from html import escape
 from overcoat.advice.price import Prices
 from overcoat.data.layout import Layout
 from overcoat.evidence import External, Internal
-from overcoat.html import Raw, table
+from overcoat.html import Raw, labelled, table
 from overcoat.reports.inside import (
     error_section,
     inside_rows,
@@ -24,7 +24,6 @@ from overcoat.reports.sections import (
     contents,
     digest_rows,
     group_section,
-    labelled,
     listed,
     paragraphs,
     parameter_rows,
@@ -35,8 +34,8 @@ from overcoat.reports.sections import (
     violation_list,
 )
 from overcoat.reports.style import STYLE
-from overcoat.reports.wording import board, costs, gaps, known_words, promises, safety, share
-from overcoat.words import count_of, people
+from overcoat.reports.wording import board, costs, gaps, promises, safety
+from overcoat.words import count_of, known_words, people, share
 
 __all__ = ["external_page", "internal_page"]
 

@@ -9,12 +9,11 @@ from overcoat.advice.price import Prices
 from overcoat.algorithms.outcome import Searched
 from overcoat.evidence import Internal
 from overcoat.exposure.native import Persons
-from overcoat.html import Raw, escape, table
+from overcoat.html import Raw, escape, labelled, table
 from overcoat.least.bounds import Bounds
 from overcoat.reports.page import scrolling
 from overcoat.reports.plots import Bars, draw
 from overcoat.reports.price import PRICE_COLUMNS, price_rows
-from overcoat.reports.sections import labelled
 from overcoat.reports.wording import errors
 from overcoat.words import count_of, listed
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 
@@ -12,20 +11,18 @@ from overcoat._version import __version__
 from overcoat.errors import PolicyError
 from overcoat.evidence import External
 from overcoat.exposure.reach import Reach
-from overcoat.html import Raw, table
+from overcoat.html import Raw, labelled, table
 from overcoat.policy.hierarchy import Hierarchy
 from overcoat.reports.page import scrolling
 from overcoat.reports.plots import Bars, draw
-from overcoat.reports.wording import known_words, percent
 from overcoat.verification import Verdict
-from overcoat.words import count_of
+from overcoat.words import count_of, known_words, percent
 
 __all__ = [
     "cards",
     "contents",
     "digest_rows",
     "group_section",
-    "labelled",
     "listed",
     "paragraphs",
     "parameter_rows",
@@ -36,32 +33,11 @@ __all__ = [
     "violation_list",
 ]
 
-_LONGEST = 120  # characters of one item or name
-_WIDE = 24  # characters: longer words may be broken anywhere
 _MOST_LISTED = 350_000  # characters of items in all
 _MOST_GROUPS = 1500
 _FEW_GROUPS = 40
 _SIZES = (1, 2, 3, 6, 11, 21, 51, 101, 501)
 _CROWDS = (1, 5, 10, 50, 100, 500, 1000, 10_000, 100_000)
-
-
-def labelled(text: str, most: int = _LONGEST) -> Raw:
-    r"""Return an item, a label or a name so that it disturbs nothing around it.
-
-    Letters of scripts that run from right to left, and marks that turn the direction, end with it;
-    what cannot be printed is shown as a sign; what nobody would read to its end is cut.
-
-    >>> labelled("<b>"), labelled("a\x00b")
-    ('<bdi>&lt;b&gt;</bdi>', '<bdi>a�b</bdi>')
-    """
-    cut = text if len(text) <= most else text[: most - 1] + "…"
-    shown = "".join(c if unicodedata.category(c)[0] != "C" else _sign(c) for c in cut)
-    long = ' class="long"' if max(map(len, shown.split()), default=0) > _WIDE else ""
-    return Raw(f"<bdi{long}>{escape(shown).replace('|', '|<wbr>')}</bdi>")
-
-
-def _sign(character: str) -> str:
-    return " " if character in "\n\r\t" else "\ufffd"
 
 
 def section(name: str, title: str, parts: Iterable[str]) -> str:

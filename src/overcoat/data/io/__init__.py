@@ -18,6 +18,7 @@
     numbering values -> numbers (pairs)                    fitting  what fits which source
     databases queries and tables, in and out               omop     common data models
     fhir      bulk resources (resources: one of them)
+    glimpse   what a source shows before it is read
 
 Nothing heavy is imported before it is needed.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from overcoat.data.io.columns import settle_columns, wanted_columns
 from overcoat.data.io.delimited import Dialect
@@ -18,8 +19,10 @@ from overcoat.words import count_of
 __all__ = [
     "basket_dialect",
     "glued_items",
+    "guess_columns",
     "in_words",
     "is_sep_line",
+    "looks_like_table",
     "refuse_table",
     "separator_in_words",
     "table_dialect",
@@ -245,22 +248,46 @@ def glued_items(head: bytes, layout: Layout) -> list[str]:
 
 def refuse_table(head: bytes, layout: Layout, name: str) -> None:
     """Refuse a table that nobody called one: its ids would be published as items."""
+    found = looks_like_table(head, layout)
+    if found is not None:
+        columns, _ = found
+        guess = guess_columns(columns)
+        item = guess["item"] if isinstance(guess["item"], str) else ",".join(guess["item"])
+        raise DataError(
+            f"looks like a table with the columns {', '.join(columns)}: name those of the "
+            f"transaction and of the item, for example --id {_shell(guess['id'])} "
+            f"--item {_shell(item)}; if each line is a basket, say what separates its items "
+            "(sep, --sep)",
+            name,
+            1,
+        )
+
+
+def looks_like_table(
+    head: bytes, layout: Layout, *, least: int = _ENOUGH
+) -> tuple[list[str], str] | None:
+    r"""Return the columns and the separator of what looks like a table of so many lines, or None.
+
+    >>> looks_like_table(b"p;code\n1;038\n2;401\n", Layout("basket"), least=3)
+    (['p', 'code'], ';')
+    """
     text = _lines(head)
     text = text[: text.rfind("\n") + 1]  # whole lines
     for sep in dict.fromkeys([layout.sep or ",", *SEPARATORS]):
-        rows = _rows(text, sep)
-        if len(rows) >= _ENOUGH and _looks_like_table(rows):
-            raise DataError(
-                f"looks like a table with the columns {', '.join(rows[0])}: name those of the "
-                f"transaction and of the item, for example {_options(rows[0])}; if each line is a "
-                "basket, say what separates its items (sep, --sep)",
-                name,
-                1,
-            )
+        rows = _rows(text, sep, least)
+        if len(rows) >= least and _looks_like_table(rows):
+            return rows[0], sep
+    return None
 
 
-def _options(columns: list[str]) -> str:
-    """Return a guess at the options that name the columns of a table."""
+def guess_columns(columns: Sequence[str]) -> dict[str, Any]:
+    """Return which columns of a table may be the id and the items, by their names.
+
+    >>> guess_columns(["visit", "patient", "diag_1", "diag_2"])
+    {'id': 'patient', 'item': ['diag_1', 'diag_2']}
+    """
+    if not columns:
+        return {}
 
     def called(words: str) -> list[str]:
         return [name for name in columns if re.search(words, name, re.IGNORECASE)]
@@ -269,22 +296,21 @@ def _options(columns: list[str]) -> str:
     items = [name for name in called(_ITEMS) if name != one]
     alike = {re.sub(r"\d+", "", name) for name in items[:1]}
     wide = [name for name in items if re.search(r"\d", name) and re.sub(r"\d+", "", name) in alike]
-    named = ",".join(wide) if len(wide) > 1 else [*items, columns[-1]][0]
-    return f"--id {_shell(one)} --item {_shell(named)}"
+    return {"id": one, "item": wide if len(wide) > 1 else [*items, columns[-1]][0]}
 
 
 def _shell(name: str) -> str:
     return name if re.fullmatch(r"[\w.,-]+", name) else "'" + name.replace("'", "'\\''") + "'"
 
 
-def _rows(text: str, sep: str) -> list[list[str]]:
+def _rows(text: str, sep: str, least: int = _ENOUGH) -> list[list[str]]:
     """Return the fields of each record; where quotes are not in order, they are as any letter."""
     rows = []
     try:
         for _, fields in Dialect(sep, trim=False).records(text, 1, Problems()):
             rows.append(fields)
     except DataError:  # a stray quote, or the text ends inside quotes
-        if len(rows) < _ENOUGH:
+        if len(rows) < least:
             return [line.split(sep) for line in text.split("\n")[:-1]]
     return rows
 

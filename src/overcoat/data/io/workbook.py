@@ -314,11 +314,15 @@ class WorkbookTable:
 
 
 def sheet_rows(
-    path: Path, file: str | None = None, most: int | None = None
+    path: Path,
+    file: str | None = None,
+    most: int | None = None,
+    sheet: str | int | None = None,
 ) -> list[tuple[int, list[str]]]:
-    """Return the rows of the first sheet that is shown, with their numbers, as they are shown.
+    """Return the rows of a sheet, with their numbers, as they are shown.
 
-    Empty rows are left out, and so are empty cells behind the last one that holds something.
+    It is the sheet of that name or number, else the first that is shown. Empty rows are left out,
+    and so are empty cells behind the last one that holds something.
     """
     refuse_other_files(path, file)
     problems, rows = Problems(file), []
@@ -328,10 +332,13 @@ def sheet_rows(
             shown_ones = [one for one in book.worksheets if one.sheet_state == "visible"]
             if not shown_ones:
                 raise DataError("every sheet is hidden; show the one to read", file)
-            sheet = shown_ones[0]
-            sheet._shared_strings = shared_strings(path, lambda: None)
-            sheet.reset_dimensions()
-            for number, row in enumerate(sheet.iter_rows(max_row=most), start=1):
+            named = [one for one in book.worksheets if one.title == sheet]
+            if str(sheet).isdecimal() and 0 < int(str(sheet)) <= len(book.worksheets):
+                named.append(book.worksheets[int(str(sheet)) - 1])
+            read = [*named, *shown_ones][0]
+            read._shared_strings = shared_strings(path, lambda: None)
+            read.reset_dimensions()
+            for number, row in enumerate(read.iter_rows(max_row=most), start=1):
                 values = [_text(cell) for cell in row]
                 if any(cell.data_type == "e" for cell in row):
                     problems.add("a cell holds an error", number, many="rows hold an error")

@@ -1,0 +1,1 @@
+from overcoat.kernels.finders import SetFinder as SetFinder

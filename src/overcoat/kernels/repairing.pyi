@@ -1,0 +1,1 @@
+from overcoat.kernels.repairs import repair as repair

@@ -1,0 +1,60 @@
+"""Policies as files: saved for the command and for later, and opened again."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import Any
+
+from overcoat.errors import DataError
+from overcoat.policy.keys import FILES, written_settings
+from overcoat.web.choices import SETTINGS, Choices
+from overcoat.web.studio import Studio
+from overcoat.web.workspace import Project
+
+__all__ = ["named_files", "opened_policy", "saved_policy"]
+
+
+def saved_policy(choices: Choices) -> str:
+    """Return the settings as `policy.toml` has them; as `policy.config` writes them.
+
+    >>> print(saved_policy(Choices().changed(linkable=["a", "b"])), end="")
+    k = 5
+    max_suppressed = 0.5
+    km = 2
+    linkable = ["a", "b"]
+    """
+    return written_settings(choices.settings)
+
+
+def named_files(choices: Choices) -> list[str]:
+    """Return the files that the policy names, which belong beside it."""
+    said = (choices.settings.get(key) for key in FILES)
+    return [one for one in said if isinstance(one, str) and ":" not in one and one != "omop"]
+
+
+async def opened_policy(studio: Studio, project: Project, choices: Choices, file: str) -> Choices:
+    """Return choices with the settings of a policy file, all of them."""
+    if not project.path_of(file).is_file():
+        raise DataError("there is no such file", file)
+    version = {"files": project.info.get("version", 0)}
+    job = studio.jobs.ensure(project, "open", {"policy": file} | version)
+    found = await studio.result(job)
+    if found["missing"]:
+        names = ", ".join(PurePosixPath(one).name for one in found["missing"])
+        raise DataError(f"this policy needs further files: open them together with it: {names}")
+    settings: dict[str, Any] = {}
+    for key, value in found["settings"].items():
+        if key in SETTINGS:
+            settings[key] = value
+    taken = Choices(choices.source, choices.reading, settings, choices.names)
+    return studio.checked(project, with_sets_in_file(project, taken))
+
+
+def with_sets_in_file(project: Project, choices: Choices) -> Choices:
+    """Return choices whose utility sets are in a file of their own, where they can be edited."""
+    utility = choices.settings.get("utility")
+    if utility is None or isinstance(utility, str):
+        return choices
+    if not isinstance(utility, dict):
+        utility = {f"set {number}": items for number, items in enumerate(utility, 1)}
+    return choices.changed(utility=project.place_sets(utility))

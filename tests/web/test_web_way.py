@@ -1,0 +1,105 @@
+"""From a file to a release by REST, and the same by the command: the same bytes."""
+
+import io
+import shlex
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from overcoat.data import samples
+from web.serving import Server, serving
+
+pytestmark = pytest.mark.xdist_group("serve")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Iterator[httpx.Client]:
+    with server.client() as one:
+        yield one
+
+
+def ended(client: httpx.Client, project: str, choices: str, task: str) -> dict[str, Any]:
+    """Begin a job and follow it by its events."""
+    job = client.post(f"/projects/{project}/choices/{choices}/jobs/{task}").json()
+    with client.stream("GET", f"/projects/{project}/events") as stream:
+        for line in stream.iter_lines():
+            if f'"id": "{job["id"]}"' in line and '"state": "done"' in line:
+                break
+            assert '"failed"' not in line
+            assert '"killed"' not in line
+    found: dict[str, Any] = client.get(f"/projects/{project}/jobs/{job['id']}/result").json()
+    return found | {"job": job["id"]}
+
+
+def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> None:
+    sample = samples.hospital(400)
+    files = sample.write(tmp_path)
+    project = client.post("/projects", json={"name": "Ward"}).json()["id"]
+    for name in ("data", "utility", "hierarchy"):
+        path = files[name]
+        answer = client.put(f"/projects/{project}/files/{path.name}", content=path.read_bytes())
+        assert answer.status_code == 201, answer.text
+    plain = {"source": files["data"].name}
+    first = client.post(f"/projects/{project}/choices", json=plain).json()["id"]
+    glimpse = ended(client, project, first, "glimpse")
+    assert glimpse["columns"] == ["patient", "code"]
+    assert glimpse["guess"] == {"id": "patient", "item": "code"}
+    choices = {
+        "source": files["data"].name,
+        "reading": {"id": "patient", "item": "code"},
+        "settings": {
+            "k": 4,
+            "km": 2,
+            "max_suppressed": 30,
+            "utility": files["utility"].name,
+            "hierarchy": files["hierarchy"].name,
+            "known": files["hierarchy"].name,
+        },
+    }
+    kept = client.post(f"/projects/{project}/choices", json=choices)
+    assert kept.status_code == 201, kept.text
+    identifier = kept.json()["id"]
+    profile = ended(client, project, identifier, "profile")
+    assert profile["n_people"] == 400
+    part = client.get(
+        f"/projects/{project}/jobs/{profile['job']}/lists/items", params={"search": "250"}
+    ).json()
+    assert all("250" in row["item"] for row in part["rows"])
+    assert part["total"] >= len(part["rows"]) > 0
+    run = ended(client, project, identifier, "run")
+    assert run["verified"]
+    published = ended(client, project, identifier, "publish")
+    archive = client.get(f"/projects/{project}/jobs/{published['job']}/files/release.zip")
+    house = tmp_path / "house"
+    house.mkdir()
+    with zipfile.ZipFile(io.BytesIO(archive.content)) as packed:
+        packed.extractall(house)
+    made = {path.name: path.read_bytes() for path in house.iterdir()}
+    # Beside the policy and the original, the command makes all of it again.
+    (house / files["data"].name).write_bytes(files["data"].read_bytes())
+    words = shlex.split(made["command.txt"].decode())
+    again = [word for word in made if word not in ("policy.toml", "command.txt")]
+    for name in set(again) - {files["utility"].name, files["hierarchy"].name}:
+        (house / name).unlink()
+    subprocess.run([sys.executable, "-m", *words], cwd=house, check=True, capture_output=True)
+    assert {name: (house / name).read_bytes() for name in made} == made
+    assert {"released.csv", "mapping.json", "report.html", "external.html"} <= set(made)
+    assert {"certificate.json", "public-certificate.json", "codebook.csv"} <= set(made)
+    # The same choices are the same address, and nothing is done twice.
+    assert client.post(f"/projects/{project}/choices", json=choices).json()["id"] == identifier
+    state = client.post(f"/projects/{project}/choices/{identifier}/jobs/run").json()
+    assert state["state"] == "done"
+    assert client.delete(f"/projects/{project}").status_code == 204
+    assert client.get(f"/projects/{project}").status_code == 404
