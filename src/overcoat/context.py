@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Lock, Thread
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from overcoat.checks import check_count
 from overcoat.engines import Engine, chosen_engine
 from overcoat.errors import CancelledError, PolicyError
 from overcoat.log import event
 
-__all__ = ["QUIET", "Context", "Progress", "Stage"]
+__all__ = ["QUIET", "Context", "Peaks", "Progress", "Stage"]
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 # progress(stage, done, of): `of` is 0 where nobody knows how much there is to do.
@@ -37,7 +41,7 @@ class Stage:
     Attributes
     ----------
     name : what is being done
-    threads, engine, memory : those of the context
+    threads, engine, memory, temporary : those of the context
     seconds : how long it took, once it is over
     note : what else the progress tells, such as how good the best so far is
 
@@ -47,12 +51,21 @@ class Stage:
     """
 
     note: str = ""
+    name: str
+    threads: int
+    engine: Engine | None
+    memory: int | None
+    temporary: str | Path | None
+    seconds: float
     _context: Context | None = None
 
     def __init__(self, name: str, context: Context) -> None:
-        self.name, self.threads, self.engine = name, context.threads, context.engine
-        self.memory, self.seconds = context.memory, 0.0
+        self._take(name, context)
         self._context, self._told = context, 0.0
+
+    def _take(self, name: str, giver: Context | Stage) -> None:
+        self.name, self.threads, self.engine = name, giver.threads, giver.engine
+        self.memory, self.temporary, self.seconds = giver.memory, giver.temporary, 0.0
 
     def __call__(self, done: int = 0, of: int = 0) -> None:
         """Say how far the work has got; raises where it is to end."""
@@ -118,7 +131,46 @@ class Stage:
                     thread.join()
         if errors:
             raise errors[0]
+        self(sum(part.done for part in parts), sum(part.of for part in parts))
         return [results[number] for number in range(len(jobs))]
+
+    def in_order(self, work: Callable[[S, Stage], T], things: Iterable[S]) -> Iterator[T]:
+        """Yield what `work` makes of each of some things, in their order.
+
+        The calling thread takes the things, one by one, and what was made of them; threads work on
+        those that come next. So at most two a thread are under way at any time. What ends the
+        calling thread, or one of them, ends all.
+
+        >>> stage = Context(threads=2).start("square")
+        >>> list(stage.in_order(lambda n, part: n * n, range(5)))
+        [0, 1, 4, 9, 16]
+        """
+        if self.threads < 2:
+            for thing in things:
+                yield work(thing, self)
+            return
+        ahead = _Ahead(work, Event())
+        part = _Part(self.name, self.engine, ahead.stop)
+        threads: list[Thread] = []
+        try:
+            _start(threads, lambda: ahead.run(part), self.threads)
+            if not threads:
+                for thing in things:
+                    yield work(thing, self)
+                return
+            for thing in things:
+                ahead.put(thing)
+                if len(ahead.waiting) > 2 * len(threads):
+                    yield ahead.take(self)
+            while ahead.waiting:
+                yield ahead.take(self)
+        finally:
+            ahead.stop.set()
+            for _ in threads:
+                ahead.todo.put(None)
+            for thread in threads:
+                if thread.ident is not None:  # it was started
+                    thread.join()
 
     def share(self, before: int, of: int) -> Stage:
         """Return a stage for a part of the work: `before` was done by others, `of` is all."""
@@ -140,12 +192,53 @@ def _start(threads: list[Thread], work: Callable[[], None], number: int) -> None
             break
 
 
+class _Made(Generic[S, T]):
+    """A thing to work on, and what comes of it."""
+
+    def __init__(self, thing: S) -> None:
+        self.thing: S | None = thing
+        self.done = Event()
+        self.result: list[T] = []
+        self.error: BaseException | None = None
+
+
+class _Ahead(Generic[S, T]):
+    """What is worked on ahead of being asked for, by some threads."""
+
+    def __init__(self, work: Callable[[S, Stage], T], stop: Event) -> None:
+        self.work, self.stop = work, stop
+        self.todo: SimpleQueue[_Made[S, T] | None] = SimpleQueue()
+        self.waiting: deque[_Made[S, T]] = deque()
+
+    def put(self, thing: S) -> None:
+        made: _Made[S, T] = _Made(thing)
+        self.waiting.append(made)
+        self.todo.put(made)
+
+    def take(self, tell: Callable[[], None]) -> T:
+        made = self.waiting.popleft()
+        while not made.done.wait(_PAUSE):
+            tell()
+        if made.error is not None:
+            raise made.error
+        return made.result.pop()
+
+    def run(self, part: Stage) -> None:
+        while (made := self.todo.get()) is not None and not self.stop.is_set():
+            try:
+                assert made.thing is not None
+                made.result.append(self.work(made.thing, part))
+            except BaseException as error:
+                made.error = error
+            made.thing = None  # nobody needs it any more
+            made.done.set()
+
+
 class _Still(Stage):
     """Tells the same, whatever it is told."""
 
     def __init__(self, stage: Stage, done: int, of: int) -> None:
-        self.name, self.threads, self.engine = stage.name, stage.threads, stage.engine
-        self.memory, self.seconds = stage.memory, 0.0
+        self._take(stage.name, stage)
         self._shown, self._at = stage, (done, of)
 
     def __call__(self, done: int = 0, of: int = 0) -> None:
@@ -156,8 +249,7 @@ class _Share(Stage):
     """Tells what is done on top of what was done before, of all there is."""
 
     def __init__(self, stage: Stage, before: int, of: int) -> None:
-        self.name, self.threads, self.engine = stage.name, stage.threads, stage.engine
-        self.memory, self.seconds = stage.memory, 0.0
+        self._take(stage.name, stage)
         self._whole, self._before, self._of = stage, before, of
 
     def __call__(self, done: int = 0, of: int = 0) -> None:
@@ -169,7 +261,7 @@ class _Part(Stage):
 
     def __init__(self, name: str, engine: Engine | None, stop: Event) -> None:
         self.name, self.threads, self.engine, self.seconds = name, 1, engine, 0.0
-        self.memory = None
+        self.memory = self.temporary = None
         self._stop = stop
         self.done = self.of = 0
 
@@ -177,6 +269,19 @@ class _Part(Stage):
         if self._stop.is_set():
             raise CancelledError("cancelled")
         self.done, self.of = done, of
+
+
+class Peaks(Protocol):
+    """Takes down how much memory each stage has had at most."""
+
+    def begin(self, stage: str) -> None:
+        """Begin with a stage; the one before is over."""
+
+    def by_stage(self) -> dict[str, float]:
+        """Return the peak of each stage so far, in MB."""
+
+    def whole(self) -> float:
+        """Return the peak of all of it, in MB."""
 
 
 def _default_threads() -> int:
@@ -202,6 +307,9 @@ class Context:
     memory : how many bytes reading a file, and finding a mapping, may take; by default what the
         machine has
     engine : ``compiled`` or ``reference`` kernels of the methods; both give the same result
+    temporary : the folder in which tables larger than the memory are sorted; by default that of the
+        system (TMPDIR). What is there is removed at the end, and nobody else may read it
+    peaks : is told when a stage begins, to take down how much memory each has
 
     >>> Context(threads=1).threads
     1
@@ -213,6 +321,8 @@ class Context:
     memory: int | None = None
     engine: Engine | None = None
     enough: Callable[[], bool] | None = None
+    temporary: str | Path | None = None
+    peaks: Peaks | None = None
 
     def __post_init__(self) -> None:
         check_count("threads", self.threads)
@@ -220,6 +330,8 @@ class Context:
             check_count("memory", self.memory, 0)
         if self.engine is not None:
             chosen_engine(self.engine)
+        if self.temporary is not None and not isinstance(self.temporary, (str, Path)):
+            raise PolicyError(f"temporary must be a folder, not {self.temporary!r}")
         for name in ("progress", "cancelled", "enough"):
             if (given := getattr(self, name)) is not None and not callable(given):
                 raise PolicyError(f"{name} must be a function, not {given!r}")
@@ -235,6 +347,8 @@ class Context:
 
     def start(self, name: str) -> Stage:
         """Begin a stage."""
+        if self.peaks is not None:
+            self.peaks.begin(name)
         stage = Stage(name, self)
         stage()
         return stage

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from overcoat.context import Context
 from overcoat.data import samples
 from overcoat.data.diagnoses import diagnoses
 from overcoat.data.io import read
@@ -26,7 +27,7 @@ __all__ = ["run_demo"]
 _PEOPLE = 3
 
 
-def run_demo(folder: str | Path) -> tuple[str, dict[str, Any]]:
+def run_demo(folder: str | Path, context: Context | None = None) -> tuple[str, dict[str, Any]]:
     """Write the sample files, anonymize them, and tell the story as text and as JSON."""
     sample = samples.hospital()
     files = sample.write(folder)
@@ -34,13 +35,14 @@ def run_demo(folder: str | Path) -> tuple[str, dict[str, Any]]:
     report, external = Path(folder, "report.html"), Path(folder, "external.html")
     data = read(files["data"], id="patient", item="code")
     policy = read_policy(files["policy"])
-    result = anonymize(data, policy=policy)
+    result = anonymize(data, policy=policy, context=context)
     names = {one.code: one.description for one in diagnoses()}
     codes = Path(folder, "codes.csv")
     rows = ["code,description", *(f"{code},{_quoted(name)}" for code, name in names.items())]
     result.write(
         released,
         mapping=mapping,
+        context=context,
         beside={
             codes: lambda: "\n".join(rows) + "\n",
             report: lambda: internal_page(Internal.of(result, names)),

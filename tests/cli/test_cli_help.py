@@ -140,7 +140,7 @@ def test_help_has_sections() -> None:
 
     text = CliRunner().invoke(cli, ["anonymize", "--help"]).output
     titles = re.findall(r"^(\w[\w ]*):$", text, re.M)
-    assert titles == ["Privacy", "Utility", "Policy files", "Method", "Data", "Output"]
+    assert titles == ["Privacy", "Utility", "Policy files", "Method", "Data", "Machine", "Output"]
     text = CliRunner().invoke(cli, ["risk", "--help"]).output
     assert re.findall(r"^(\w[\w ]*):$", text, re.M)[0] == "Options"
 

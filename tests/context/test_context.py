@@ -1,6 +1,6 @@
 """Contexts: everything tells how far it is, can be cancelled, and gives the same on any threads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -125,3 +125,61 @@ def test_no_job_is_begun_after_the_end() -> None:
 def test_what_a_context_refuses(wrong: dict[str, Any]) -> None:
     with pytest.raises(oc.PolicyError):
         oc.Context(**wrong)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_things_are_worked_on_in_their_order(threads: int) -> None:
+    stage = oc.Context(threads=threads).start("work")
+    assert list(stage.in_order(lambda n, part: n * n, range(50))) == [n * n for n in range(50)]
+    assert list(stage.in_order(lambda n, part: n, [])) == []
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_things_are_taken_as_they_are_needed(threads: int) -> None:
+    taken: list[int] = []
+
+    def things() -> Iterator[int]:
+        for n in range(100):
+            taken.append(n)
+            yield n
+
+    stage = oc.Context(threads=threads).start("work")
+    made = stage.in_order(lambda n, part: n, things())
+    assert next(made) == 0
+    assert len(taken) <= 2 * threads + 1
+    made.close()  # type: ignore[attr-defined]
+    assert len(taken) <= 2 * threads + 1
+
+
+def test_what_fails_on_a_thing_ends_all() -> None:
+    def work(n: int, part: Stage) -> int:
+        if n == 3:
+            raise ZeroDivisionError
+        while n > 3:
+            part()
+        return n
+
+    stage = oc.Context(threads=2).start("work")
+    made = stage.in_order(work, range(10))
+    assert [next(made) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(ZeroDivisionError):
+        next(made)
+
+
+def test_work_in_order_can_be_cancelled() -> None:
+    def endless(n: int, part: Stage) -> int:
+        while True:
+            part()
+
+    stage = oc.Context(threads=2, cancelled=Cancel(3)).start("work")
+    with pytest.raises(oc.CancelledError):
+        list(stage.in_order(endless, range(10)))
+
+
+def test_without_threads_things_are_worked_on_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    stage = oc.Context(threads=4).start("work")
+    assert list(stage.in_order(lambda n, part: -n, range(3))) == [0, -1, -2]

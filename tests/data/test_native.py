@@ -35,9 +35,38 @@ def test_canonical_rows(rows: list[list[int]], wide: bool, threads: int) -> None
     counts = np.arange(1, len(rows) + 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compiled_rows, "MANY_ROWS", 1)
+        patch.setattr(compiled_rows, "PART", 5)
         stage = Context(threads=threads).start("sort")
         found = compiled_rows.canonical_rows(offsets, codes, counts, stage=stage)
     same(found, reference.canonical_rows(offsets, codes, counts))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(rows_of_codes, st.data(), st.sampled_from([1, 3]), st.booleans(), st.booleans())
+def test_rows_are_relabelled_on_the_way(
+    rows: list[list[int]], data: st.DataObject, threads: int, overwrite: bool, positions: bool
+) -> None:
+    offsets, codes = arrays(rows)
+    counts = np.arange(1, len(rows) + 1)
+    labels = np.array(data.draw(st.lists(st.integers(-1, 5), min_size=7, max_size=7)), np.int32)
+    expected = reference.canonical_rows(offsets, codes, counts, labels=labels)
+    given_codes = codes.copy()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_rows, "MANY_ROWS", 1)
+        patch.setattr(compiled_rows, "PART", 4)
+        found = compiled_rows.canonical_rows(
+            *(offsets, codes, counts),
+            labels=labels,
+            overwrite=overwrite,
+            positions=positions,
+            stage=Context(threads=threads).start("sort"),
+        )
+    if not positions:
+        assert found[3] is None
+        found = (*found[:3], expected[3])
+    same(found, expected)
+    if not overwrite:
+        assert (codes == given_codes).all()
 
 
 @pytest.mark.parametrize("n_codes", [1, 3, 400, 200_000])
@@ -218,7 +247,7 @@ def test_work_on_rows_can_be_ended(
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_progress_reaches_its_end(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every row counts twice: its codes are sorted, then it is."""
+    """Every row counts three times: its codes are sorted, then it is, then it is gathered."""
     monkeypatch.setattr(pulse, "PACE", 1)
     monkeypatch.setattr(compiled_rows, "MANY_ROWS", 1)
     offsets, codes = canonical_sample(500, 6)
@@ -230,7 +259,7 @@ def test_progress_reaches_its_end(threads: int, monkeypatch: pytest.MonkeyPatch)
 
     stage = Listening("sort", Context(threads=threads))
     compiled_rows.canonical_rows(offsets, codes, np.ones(500, np.int64), stage=stage)
-    assert told[-1] == (1000, 1000)
+    assert told[-1] == (1500, 1500)
     assert all(0 <= done <= of for done, of in told)
     if threads == 1:
         assert told == sorted(told)

@@ -11,6 +11,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits, limit_options
 from overcoat.cli.options import (
     FILE,
     allow_option,
@@ -36,6 +37,7 @@ from overcoat.cli.searching import search_options
 
 if TYPE_CHECKING:
     from overcoat.application import Input, Papers
+    from overcoat.context import Context
     from overcoat.release.exposed import Exposed
     from overcoat.release.result import Result
 
@@ -128,6 +130,7 @@ def _make_release(
     dry_run: bool,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     papers: Papers,
     use: str | None = None,
     start: str | None = None,
@@ -162,14 +165,15 @@ def _make_release(
 
         statement = state(data, **settings)
         anonymize_on_spark(
-            data, statement, outputs, spark or None, start, as_json=as_json, quiet=quiet
+            data, statement, outputs, spark or None, start, limits, as_json=as_json, quiet=quiet
         )
         return
 
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         risks: list[Exposed] = []
 
         def tell(result: Result, risk: Exposed) -> None:
+            memory = _memory(context, result)
             context.start("done")
             risks.append(risk)
             if as_json:
@@ -179,6 +183,7 @@ def _make_release(
                     "mapping": mapping,
                     "codebook": codebook,
                     **papers.files,
+                    **memory,
                     "label_from": label_from,
                     "keep_order": keep_order,
                     "allow_identifiers": allow_identifiers,
@@ -210,6 +215,16 @@ def _make_release(
         say_unless_quiet(summarize(result, **files, risk=risks[0]), quiet)
 
 
+def _memory(context: Context, result: Result) -> dict[str, Any]:
+    """Return the peak of memory, of all and by stage, in MB."""
+    if context.peaks is None:
+        return {}
+    stages = {
+        stage: peak for stage, peak in context.peaks.by_stage().items() if stage in result.seconds
+    }
+    return {"peak_memory_mb": context.peaks.whole(), "peak_memory_by_stage_mb": stages}
+
+
 @click.command(cls=Command)
 @click.argument("wanted", nargs=-1, required=True, metavar="ITEM…")
 @data_options
@@ -225,6 +240,7 @@ def explain(
     start: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> None:
     """Say why items were merged or suppressed: the constraints behind it, and what else there was.
@@ -237,7 +253,7 @@ def explain(
     """
     from overcoat import application
 
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         statement = state(data, **settings)
         found, notes = application.explain(
             wanted, data, mapping, statement, start=start, context=context
@@ -265,7 +281,13 @@ def explain(
 @json_option
 @talk_options
 def pgen(
-    data: Input, k: int, output: str, allow_identifiers: bool, as_json: bool, quiet: bool
+    data: Input,
+    k: int,
+    output: str,
+    allow_identifiers: bool,
+    as_json: bool,
+    quiet: bool,
+    limits: Limits,
 ) -> None:
     """Write the itemsets that protect every part of every transaction.
 
@@ -280,7 +302,7 @@ def pgen(
 
     check_standard_output(output, as_json=as_json)
     began = time.perf_counter()
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         transactions, n_itemsets = application.pgen(
             data, k, output, allow_identifiers=allow_identifiers, context=context
         )
@@ -309,7 +331,8 @@ def pgen(
     help="Where to put the demo's files.",
 )
 @json_option
-def demo(out: str, as_json: bool) -> None:
+@limit_options
+def demo(out: str, as_json: bool, limits: Limits) -> None:
     """Anonymize generated hospital data and show what happened, before and after.
 
     \b
@@ -318,7 +341,8 @@ def demo(out: str, as_json: bool) -> None:
     """
     from overcoat.demo import run_demo
 
-    text, content = run_demo(out)
+    with run_context(limits, quiet=True) as context:
+        text, content = run_demo(out, context)
     if as_json:
         print_json(content)
     else:

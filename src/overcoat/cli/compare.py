@@ -10,6 +10,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     allow_option,
@@ -87,6 +88,7 @@ def compare(
     bounds: bool,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> None:
     """Show what several methods, or several values of k, m or s, would cost.
@@ -108,7 +110,7 @@ def compare(
 
     folder = Path(output)
     chosen = [name.strip() for name in (algorithms or "").split(",") if name.strip()]
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
 
         def report(
             comparison: Comparison, files: Sequence[Path], prices: Mapping[str, Prices]

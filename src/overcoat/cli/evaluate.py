@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     cost_options,
@@ -85,6 +86,7 @@ def evaluate(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **costs: Any,
 ) -> None:
     """Measure what a release costs: what changed, and how wrong counts from it are.
@@ -107,7 +109,7 @@ def evaluate(
     if bounds and costs["policy"] is None:
         raise click.UsageError("--bounds needs --policy: they are those of a policy")
     least = state(data, **costs).policy if bounds else False
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
 
         def report(evaluation: Evaluation) -> None:
             context.start("done")

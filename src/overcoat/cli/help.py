@@ -1,4 +1,4 @@
-"""Help in sections: what is the command's own, then privacy, utility, method, data, output."""
+"""Help in sections: what is the command's own, then privacy, utility, method, data, and so on."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ _SECTIONS = {
     "Queries": "--queries --q --n-queries --among --by",
     "Data": "--id --item --items --sep --encoding --header --sheet --query --omop --domain "
     "--system --pad --trim --upper --allow-identifiers --spark",
+    "Machine": "--threads --memory --temporary",
     "Output": "--output --mapping --codebook --to --keep-order --replace --label-from --dry-run "
     "--suggest --report --price --external-report --certificate --public-certificate --salt "
     "--describe --json --quiet --verbose --log-file --help",

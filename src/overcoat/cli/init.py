@@ -9,6 +9,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import FILE, data_options, json_option, talk_options
 from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
@@ -73,6 +74,7 @@ def init(
     output: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
 ) -> None:
     """Look at DATA and write a policy for it that is known to be met.
 
@@ -100,7 +102,7 @@ def init(
     application.check_draft(output or _DEFAULT, named=output is not None)
     if sys.stdin.isatty() and sys.stderr.isatty() and data.source != "-":
         said = _ask(said)
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         found, text = application.init(data, said, output or _DEFAULT, context=context)
     if as_json:
         print_json({"overcoat": __version__, **found, "output": output or _DEFAULT})

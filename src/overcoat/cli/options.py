@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
+from overcoat.cli.limits import limit_options
+
 if TYPE_CHECKING:
     from overcoat.application import Input, Statement
 
@@ -323,6 +325,8 @@ layout_option = click.option(
     help="Layout of RELEASED, where its name does not say it.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
 _talk_options = together(
     [
         click.option("-q", "--quiet", is_flag=True, help="Say nothing but warnings and errors."),
@@ -335,7 +339,10 @@ _talk_options = together(
 
 
 def talk_options(function: F) -> F:
-    """Add the options that say how much is told; the command gets `quiet`, the rest is done."""
+    """Add the options that say how much is told, and of the machine what is used.
+
+    The command gets `quiet` and `limits`; the rest is done.
+    """
 
     @wraps(function)
     def talking(verbose: bool, log_file: str | None, **others: Any) -> Any:
@@ -346,7 +353,7 @@ def talk_options(function: F) -> F:
         begin_log(log_file, verbose=verbose)
         return function(**others)
 
-    return _talk_options(cast(F, talking))
+    return limit_options(_talk_options(cast(F, talking)))
 
 
 def _sizes(

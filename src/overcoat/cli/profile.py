@@ -8,6 +8,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import crowd_option, data_options, json_option, talk_options
 from overcoat.cli.output import print_json, print_text
 from overcoat.cli.progress import run_context
@@ -23,7 +24,7 @@ __all__ = ["profile"]
 @crowd_option
 @json_option
 @talk_options
-def profile(data: Input, k: int, as_json: bool, quiet: bool) -> None:
+def profile(data: Input, k: int, as_json: bool, quiet: bool, limits: Limits) -> None:
     """Say what is in DATA, how identifying it is, and what is suspicious about it.
 
     Changes and writes nothing. What it prints is about the original: not for publication.
@@ -35,7 +36,7 @@ def profile(data: Input, k: int, as_json: bool, quiet: bool) -> None:
     """
     from overcoat import application
 
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         found = application.profile(data, k=k, context=context)
     if as_json:
         print_json({"overcoat": __version__, **found.to_json()})

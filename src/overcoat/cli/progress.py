@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from overcoat.cli.limits import Limits
 from overcoat.context import Context
 from overcoat.words import without_passwords
 
@@ -68,7 +69,7 @@ PATIENCE = Patience()
 
 
 @contextmanager
-def run_context(*, quiet: bool) -> Iterator[Context]:
+def run_context(limits: Limits, *, quiet: bool) -> Iterator[Context]:
     """Give a context whose progress is a status line on a terminal.
 
     The stage "done" takes the line away, so that something else can be shown.
@@ -77,7 +78,7 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
 
     on_terminal = sys.stderr is not None and sys.stderr.isatty()
     if quiet or is_verbose() or not on_terminal:
-        yield Context(enough=PATIENCE if on_terminal else None)
+        yield limits.context(enough=PATIENCE if on_terminal else None)
         return
     from rich.console import Console
 
@@ -93,7 +94,7 @@ def run_context(*, quiet: bool) -> Iterator[Context]:
                 status.update(_line(stage, done, of))
                 status.start()
 
-        yield Context(progress=tell, enough=PATIENCE)
+        yield limits.context(progress=tell, enough=PATIENCE)
 
 
 def _line(stage: str, done: int, of: int) -> str:

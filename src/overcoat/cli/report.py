@@ -8,6 +8,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     json_option,
@@ -66,6 +67,7 @@ def report(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> None:
     """Make the report on a release from its files.
@@ -91,7 +93,7 @@ def report(
         value not in (None, ()) for name, value in settings.items() if name != "policy"
     ):
         raise click.UsageError("the policy of a certificate stands alone: leave out other options")
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         done = application.report(
             *(data, mapping, None if certificate else state(data, **settings), output),
             data=original,

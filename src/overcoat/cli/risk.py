@@ -9,6 +9,7 @@ import click
 
 from overcoat._version import __version__
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     crowd_option,
@@ -81,6 +82,7 @@ def risk(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
 ) -> None:
     """Say what an attacker who knows some items of a person can do.
 
@@ -102,7 +104,7 @@ def risk(
         raise click.UsageError("give an --also-mapping for each --also, in the same order")
     if also_mapping and released is None:
         raise click.UsageError("--also-mapping needs RELEASED and --mapping, and then others")
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         found = application.risk(
             *(data, released, mapping),
             known=known,

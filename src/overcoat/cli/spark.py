@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from overcoat.cli.limits import Limits
 from overcoat.cli.output import print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
@@ -21,6 +22,7 @@ def anonymize_on_spark(
     outputs: Outputs,
     master: str | None,
     start: str | None,
+    limits: Limits,
     *,
     as_json: bool,
     quiet: bool,
@@ -30,7 +32,7 @@ def anonymize_on_spark(
     from overcoat.reports.json import result_to_json
     from overcoat.reports.text import summarize
 
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
 
         def tell(result: SparkResult) -> None:
             context.start("done")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from overcoat.cli.help import Command
+from overcoat.cli.limits import Limits
 from overcoat.cli.options import (
     FILE,
     data_options,
@@ -59,6 +60,7 @@ def verify(
     to: str | None,
     as_json: bool,
     quiet: bool,
+    limits: Limits,
     **settings: Any,
 ) -> int:
     """Say whether a release satisfies its policy; list every violation.
@@ -82,7 +84,7 @@ def verify(
         raise click.UsageError("--salt is for the digest of the input in a public --certificate")
     original = data if released is not None else None
     published = data if released is None else replace(data, source=released)
-    with run_context(quiet=quiet) as context:
+    with run_context(limits, quiet=quiet) as context:
         given = {name for name, value in settings.items() if value not in (None, ())}
         statement = None
         if given or certificate is None:

@@ -24,7 +24,7 @@ def contained_rows(offsets, codes, *, stage=QUIET):
     """
     cdef Containment job = Containment(offsets, codes, stage)
     n, n_parts = job.n, stage.threads if job.n >= MANY_ROWS else 1
-    run_parts(stage, job.compare, [n * part // n_parts for part in range(n_parts + 1)])
+    run_parts(stage, job.compare, [n * part // n_parts for part in range(n_parts + 1)], of=n)
     return np.asarray(job.out).astype(bool)
 
 
@@ -76,7 +76,7 @@ cdef class Containment:
     def compare(self, int64_t first, int64_t stop, stage):
         """Find out for each row of a range whether another one contains it."""
         cdef int64_t row
-        cdef Pulse pulse = Pulse(stage, 0, stop - first)
+        cdef Pulse pulse = Pulse(stage)
         with nogil:
             for row in range(first, stop):
                 self.out[row] = self.is_contained(row, pulse)

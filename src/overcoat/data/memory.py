@@ -8,13 +8,16 @@ from __future__ import annotations
 import math
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from overcoat.errors import DataError
 from overcoat.words import size_of
 
 __all__ = [
+    "StagePeaks",
     "available_memory",
+    "limit_polars",
     "peak_memory_mb",
     "polars_fits",
     "require_memory",
@@ -47,10 +50,16 @@ def require_memory(
     if free is not None and needed > free:
         raise DataError(
             f"{what} needs about {size_of(needed)} of memory, and {size_of(free)} can be had; "
-            "use a machine (or a limit) with more, split the data into parts that are released "
-            "apart, or leave out items that nobody needs",
+            "use a machine (or a limit, --memory) with more, a cluster (--spark), split the data "
+            "into parts that are released apart, or leave out items that nobody needs",
             file,
         )
+
+
+def limit_polars(threads: int) -> None:
+    """Let polars use so many threads, unless it has begun, or the environment says how many."""
+    if "polars" not in sys.modules:
+        os.environ.setdefault(_POLARS_THREADS, str(threads))
 
 
 def polars_fits() -> bool:
@@ -115,8 +124,55 @@ def _field(path: str, name: str, unit: int = 1024) -> int | None:
         return None
 
 
+class StagePeaks:
+    """The peak of resident memory by stage, in MB, for a process that belongs to the command.
+
+    Each stage begins the system's record of the process anew (Linux). Where that cannot be done, a
+    stage has the peak of all that went before, too.
+
+    >>> peaks = StagePeaks()
+    >>> peaks.begin("read")
+    >>> [*peaks.by_stage()], peaks.by_stage()["read"] <= peaks.whole()
+    (['read'], True)
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, float] = {}
+        self._stage: str | None = None
+        self._most = 0.0
+
+    def begin(self, stage: str) -> None:
+        """Begin with a stage; the one before is over."""
+        self._note()
+        self._stage = stage
+        with suppress(OSError):  # not Linux, or not allowed here
+            Path("/proc/self/clear_refs").write_text("5")
+
+    def by_stage(self) -> dict[str, float]:
+        """Return the peak of each stage so far, in their order."""
+        self._note()
+        return {stage: round(peak, 1) for stage, peak in self._found.items()}
+
+    def whole(self) -> float:
+        """Return the peak of all of it."""
+        self._note()
+        return round(self._most, 1)
+
+    def _note(self) -> None:
+        peak = peak_memory_mb()
+        self._most = max(self._most, peak)
+        if self._stage is not None:
+            self._found[self._stage] = max(self._found.get(self._stage, 0.0), peak)
+
+
 def peak_memory_mb() -> float:
-    """Return the largest resident memory this process has had, in MB."""
+    """Return the largest resident memory this process has had, in MB.
+
+    Since its record was begun anew, where it was (`StagePeaks`).
+    """
+    found = _field("/proc/self/status", "VmHWM:")
+    if found is not None:
+        return found / (1 << 20)
     try:
         import resource
     except ImportError:  # pragma: no cover - not on Windows

@@ -24,9 +24,21 @@ cdef class Pulse:
         return 0
 
 
-def run_parts(stage, function, bounds):
-    """Call a function for each range between two bounds, on the threads of a stage."""
-    stage.side_by_side([
-        lambda part, first=first, stop=stop: function(first, stop, part)
-        for first, stop in pairwise(bounds)
+def run_parts(stage, function, bounds, *more, before=0, of=0):
+    """Call a function for each range between two bounds, on the threads of a stage.
+
+    It gets both bounds, what each of `more` has for the range, and a stage of its own, which is to
+    be told how much of the range is done. Returns what it returns, range by range.
+
+    `before` is what was done earlier, `of` is all there is.
+    """
+    whole = stage.share(before, of)
+    if stage.threads < 2:
+        return [
+            function(first, stop, *given, whole.share(first - bounds[0], of))
+            for (first, stop), *given in zip(pairwise(bounds), *more)
+        ]
+    return whole.side_by_side([
+        lambda part, given=given: function(*given[0], *given[1:], part)
+        for given in zip(pairwise(bounds), *more)
     ])

@@ -31,38 +31,49 @@ def _rows(offsets: Ints, codes: Ints, stage: Stage) -> Iterator[list[int]]:
 
 
 def canonical_rows(
-    offsets: Ints, codes: Ints, counts: Ints, *, overwrite: bool = False, stage: Stage = QUIET
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    offsets: Ints,
+    codes: Ints,
+    counts: Ints,
+    *,
+    labels: Ints | None = None,
+    overwrite: bool = False,
+    positions: bool = True,
+    stage: Stage = QUIET,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], Any]:
     """Bring weighted rows into canonical form.
 
     Parameters
     ----------
     offsets, codes : IN, rows of codes in any order, repetitions allowed
     counts : IN, the weight of each row
+    labels : IN, what each code is to become first, -1 if it goes; by default it stays
     overwrite : `codes` (int32) may be used as a work space; it saves a copy
+    positions : whether they are wanted
     stage : told how far this has got, and may end it; its threads share the work
 
     Returns
     -------
     offsets, codes : distinct rows in lexicographic order (a prefix first), each ascending
     counts : the sum of the weights of each
-    positions : the distinct row that each input row became
+    positions : the distinct row that each input row became; None if not wanted
 
     >>> [array.tolist() for array in canonical_rows(
     ...     np.array([0, 2, 5]), np.array([1, 0, 0, 1, 1]), np.array([3, 4]))]
     [[0, 2], [0, 1], [7], [0, 0]]
     """
-    rows = [tuple(sorted(set(row))) for row in _rows(offsets, codes, stage)]
+    became = range(int(codes.max(initial=-1)) + 1) if labels is None else labels.tolist()
+    relabelled = ([became[code] for code in row] for row in _rows(offsets, codes, stage))
+    rows = [tuple(sorted({code for code in row if code >= 0})) for row in relabelled]
     distinct = sorted(set(rows))
     number = {row: index for index, row in enumerate(distinct)}
-    positions = np.array([number[row] for row in rows], np.int64)
+    places = np.array([number[row] for row in rows], np.int64)
     totals = np.zeros(len(distinct), np.int64)
-    np.add.at(totals, positions, counts)
+    np.add.at(totals, places, counts)
     return (
         np.concatenate([[0], np.cumsum([len(row) for row in distinct])]).astype(np.int64),
         np.array([code for row in distinct for code in row], np.int32),
         totals,
-        positions,
+        places if positions else None,
     )
 
 

@@ -2,6 +2,8 @@
 # cython: initializedcheck=False
 """The compiled work on rows; see reference.py for what each function does."""
 
+from itertools import accumulate
+
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -13,6 +15,7 @@ from overcoat.data.pulse cimport Pulse
 from overcoat.data.pulse import run_parts
 
 MANY_ROWS = 1 << 16  # from here on, threads share the work; the result is the same
+PART = 1 << 18  # rows sorted at once, where there are many
 
 cdef enum:
     SOME = (1 << 16) - 1  # steps between two beats of inner loops, less one: all bits are set
@@ -203,48 +206,68 @@ cdef int32_t sort_codes(int32_t* codes, int64_t n) noexcept nogil:
 
 
 cdef class Sorting:
-    """Rows on their way to canonical form. What works on a range of them can run side by side."""
+    """Rows on their way to canonical form. What works on a part of them can run side by side.
+
+    A part is what begins with some codes: rows of different parts differ in their first code. Keys
+    are made for one part at a time, so that they take little memory, and stay near.
+    """
 
     cdef:
         const int64_t[::1] start
-        int32_t[::1] codes
+        const int32_t[::1] given     # the codes as they came
+        const int32_t[::1] label     # what becomes of each code; -1: it goes
+        int32_t[::1] codes           # where rows are relabelled and sorted; may be `given` itself
         int32_t[::1] length
+        int32_t[::1] order           # rows in order; ~row where it equals the one before
+        const int64_t[::1] weight
         int64_t n
-        Keyed* items
-        Keyed* spare
+        bint relabels
         Rows rows
+        # The result.
+        int64_t[::1] out_offsets, out_counts, positions
+        int32_t[::1] out_codes
 
-    def __cinit__(self, offsets, codes, bint overwrite):
+    def __cinit__(self, offsets, codes, counts, labels, bint overwrite):
+        if len(offsets) > 1 << 31:
+            from overcoat.data.canonical import check_number
+            check_number(len(offsets) - 1, "rows")
         self.start = np.ascontiguousarray(offsets, np.int64)
-        self.codes = codes if overwrite else np.array(codes, np.int32)
+        self.weight = np.ascontiguousarray(counts, np.int64)
+        self.given = np.ascontiguousarray(codes, np.int32)
+        self.relabels = labels is not None
+        self.label = np.ascontiguousarray(labels if self.relabels else [], np.int32)
+        self.codes = codes if overwrite else np.empty(len(codes), np.int32)
         self.n = self.start.shape[0] - 1
         self.length = np.empty(self.n, np.int32)
-        self.items = <Keyed*> malloc(max(self.n, 1) * sizeof(Keyed))
-        self.spare = <Keyed*> malloc(max(self.n, 1) * sizeof(Keyed))
-        if self.items == NULL or self.spare == NULL:
-            raise MemoryError
+        self.order = np.empty(self.n, np.int32)
         self.rows.start, self.rows.length = &self.start[0], NULL
         self.rows.codes = &self.codes[0] if self.codes.shape[0] else NULL
         if self.n:
             self.rows.length = &self.length[0]
-        fits = not len(codes) or int(np.max(codes)) + 1 < 1 << 16
-        self.rows.packed, self.rows.bits = (4, 16) if fits else (2, 32)
-
-    def __dealloc__(self):
-        free(self.items)
-        free(self.spare)
+        highest = int(np.max(self.label if self.relabels else self.given, initial=0))
+        self.rows.packed, self.rows.bits = (4, 16) if highest + 1 < 1 << 16 else (2, 32)
 
     def sort_inside(self, int64_t first, int64_t stop, stage):
-        """Sort the codes of each row of a range."""
-        cdef int64_t i, size, steps = 0
-        cdef Pulse pulse = Pulse(stage, 0, 2 * (stop - first))
+        """Relabel the codes of each row of a range, and sort them."""
+        cdef int64_t i, j, at, size, steps = 0
+        cdef Pulse pulse = Pulse(stage)
         with nogil:
             for i in range(first, stop):
-                size = self.start[i + 1] - self.start[i]
+                at = self.start[i]
+                if self.relabels:
+                    for j in range(self.start[i], self.start[i + 1]):
+                        if self.label[self.given[j]] >= 0:
+                            self.codes[at] = self.label[self.given[j]]
+                            at += 1
+                else:
+                    at = self.start[i + 1]
+                    if at > self.start[i] and &self.codes[0] != &self.given[0]:
+                        memcpy(&self.codes[self.start[i]], &self.given[self.start[i]],
+                               (at - self.start[i]) * sizeof(int32_t))
+                size = at - self.start[i]
                 self.length[i] = sort_codes(&self.codes[self.start[i]], size) if size else 0
-                self.items[i].row = i
                 pulse.done += 1
-                steps += 8 * size + 1
+                steps += 8 * (self.start[i + 1] - self.start[i]) + 1
                 if steps > SOME:
                     pulse.beat(steps)
                     steps = 0
@@ -253,104 +276,135 @@ cdef class Sorting:
     def split(self, int64_t n_parts, stage):
         """Put rows that come early before those that come late; return the bounds of the parts.
 
-        They have about as many rows each; rows of different parts differ in their first code.
+        They have about as many rows each, if no first code has more.
         """
-        cdef int64_t i, part
-        cdef Pulse pulse = Pulse(stage, self.n, 2 * self.n)
-        heads = np.zeros(self.n, np.int64)
-        cdef int64_t[::1] head = heads  # first code plus one, 0 for an empty row
+        cdef int64_t i
+        cdef int32_t part, most = -1
+        cdef Pulse pulse = Pulse(stage, self.n, 3 * self.n)
         with nogil:
             for i in range(self.n):
-                if self.length[i]:
-                    head[i] = <int64_t> self.codes[self.start[i]] + 1
+                most = max(most, <int32_t> self.head(i) - 1)
+        numbers = np.zeros(most + 2, np.int64)  # rows by first code plus one, 0 for an empty row
+        cdef int64_t[::1] number = numbers
+        with nogil:
+            for i in range(self.n):
+                number[self.head(i)] += 1
                 if i & SOME == SOME:
                     pulse.beat(4 * SOME)
-        cumulated = np.concatenate([[0], np.cumsum(np.bincount(heads))])  # rows before each head
-        pivots = np.searchsorted(cumulated, [self.n * i // n_parts for i in range(n_parts + 1)])
-        cdef int64_t[::1] part_of = (
-            np.searchsorted(pivots[1:n_parts], np.arange(len(cumulated)), side="right").astype(np.int64)
-        )
+        cumulated = np.concatenate([[0], np.cumsum(numbers)])  # rows before each head
+        shares = [self.n * i // n_parts for i in range(1, n_parts)]
+        inner = np.unique(np.searchsorted(cumulated, shares))
+        inner = inner[(cumulated[inner] > 0) & (cumulated[inner] < self.n)]
+        pivots = np.concatenate([[0], inner, [len(cumulated) - 1]]).astype(np.int64)
+        cdef int32_t[::1] part_of = np.searchsorted(
+            pivots[1:-1], np.arange(len(cumulated)), side="right").astype(np.int32)
         bounds = cumulated[pivots]
         cdef int64_t[::1] at = bounds.copy()
         with nogil:
             for i in range(self.n):
-                part = part_of[head[i]]
-                self.items[at[part]].row = i
+                part = part_of[self.head(i)]
+                self.order[at[part]] = <int32_t> i
                 at[part] += 1
                 if i & SOME == SOME:
                     pulse.beat(4 * SOME)
         return bounds.tolist()
 
+    cdef inline int64_t head(self, int64_t row) noexcept nogil:
+        return <int64_t> self.codes[self.start[row]] + 1 if self.length[row] else 0
+
     def sort(self, int64_t first, int64_t stop, stage):
-        """Sort a range of the items by their rows."""
-        cdef Pulse pulse = Pulse(stage, stop - first, 2 * (stop - first))
-        with nogil:
-            sort_rows(&self.rows, self.items + first, self.spare + first, stop - first, 0, pulse)
-
-
-def canonical_rows(offsets, codes, counts, *, bint overwrite=False, stage=QUIET):
-    """Bring weighted rows into canonical form; see `overcoat.data.reference`."""
-    cdef:
-        Sorting job = Sorting(offsets, codes, overwrite)
-        const int64_t[::1] weight = np.ascontiguousarray(counts, np.int64)
-        int64_t n = job.n, i, row, last = -1, n_distinct = 0, n_codes = 0, steps = 0
-        int64_t[::1] positions = np.empty(n, np.int64)
-        int64_t[::1] out_offsets = np.empty(n + 1, np.int64)
-        int64_t[::1] out_counts = np.empty(n, np.int64)
-        Pulse pulse = Pulse(stage, 2 * n, 2 * n)
-    out_offsets[0] = 0
-    n_parts = stage.threads if n >= MANY_ROWS else 1
-    if n_parts < 2:
-        job.sort_inside(0, n, stage)
-        job.sort(0, n, stage)
-    else:
-        run_parts(stage, job.sort_inside, [n * part // n_parts for part in range(n_parts + 1)])
-        run_parts(stage, job.sort, job.split(n_parts, stage))
-    with nogil:
-        free(job.spare)
-        job.spare = NULL
-        for i in range(n):
-            row = job.items[i].row
-            if last < 0 or compare_rows(&job.rows, last, row, 0) != 0:
-                out_counts[n_distinct] = 0
-                n_codes += job.length[row]
-                n_distinct += 1
-                out_offsets[n_distinct] = n_codes
-                last = row
-            out_counts[n_distinct - 1] += weight[row]
-            positions[row] = n_distinct - 1
-            job.items[i].key = n_distinct - 1
-            steps += job.length[row] + 8
-            if steps > SOME:
+        """Sort a part of the rows; return how many differ, and how many codes these have."""
+        cdef:
+            Pulse pulse = Pulse(stage)
+            int64_t n = stop - first, i, row, last = -1, n_distinct = 0, n_codes = 0, steps = 0
+            Keyed* items = <Keyed*> malloc(max(n, 1) * sizeof(Keyed))
+            Keyed* spare = <Keyed*> malloc(max(n, 1) * sizeof(Keyed))
+        try:
+            if items == NULL or spare == NULL:
+                raise MemoryError
+            with nogil:
+                for i in range(n):
+                    items[i].row = self.order[first + i]
+                sort_rows(&self.rows, items, spare, n, 0, pulse)
+                for i in range(n):
+                    row = items[i].row
+                    if last < 0 or compare_rows(&self.rows, last, row, 0) != 0:
+                        self.order[first + i] = <int32_t> row
+                        n_codes += self.length[row]
+                        n_distinct += 1
+                        last = row
+                    else:
+                        self.order[first + i] = ~(<int32_t> row)
+                    steps += self.length[row] + 8
+                    if steps > SOME:
+                        pulse.beat(steps)
+                        steps = 0
                 pulse.beat(steps)
-                steps = 0
-        pulse.beat(steps)
-    cdef int32_t[::1] out_codes = np.empty(n_codes, np.int32)
-    with nogil:
-        last = -1
-        for i in range(n):
-            if <int64_t> job.items[i].key != last:
-                last = job.items[i].key
-                row = job.items[i].row
-                if job.length[row]:
-                    memcpy(&out_codes[out_offsets[last]], &job.codes[job.start[row]],
-                           job.length[row] * sizeof(int32_t))
-                steps += job.length[row] // 4 + 8
+        finally:
+            free(items)
+            free(spare)
+        return n_distinct, n_codes
+
+    def make_room(self, int64_t n_distinct, int64_t n_codes, bint positions):
+        """Make the arrays of the result."""
+        self.out_offsets = np.zeros(n_distinct + 1, np.int64)
+        self.out_counts = np.empty(n_distinct, np.int64)
+        self.out_codes = np.empty(n_codes, np.int32)
+        self.positions = np.empty(self.n if positions else 0, np.int64)
+
+    def gather(self, int64_t first, int64_t stop, int64_t row, int64_t code, stage):
+        """Write the distinct rows of a part to the result, from this row and this code on."""
+        cdef:
+            int64_t i, one, steps = 0
+            int32_t size
+            bint positions = self.positions.shape[0] > 0
+            Pulse pulse = Pulse(stage)
+        with nogil:
+            row -= 1
+            for i in range(first, stop):
+                one = self.order[i]
+                if one >= 0:
+                    row += 1
+                    size = self.length[one]
+                    if size:
+                        memcpy(&self.out_codes[code], &self.codes[self.start[one]],
+                               size * sizeof(int32_t))
+                    code += size
+                    self.out_offsets[row + 1] = code
+                    self.out_counts[row] = 0
+                    steps += size // 4
+                else:
+                    one = ~one
+                self.out_counts[row] += self.weight[one]
+                if positions:
+                    self.positions[one] = row
+                pulse.done += 1
+                steps += 8
                 if steps > SOME:
                     pulse.beat(steps)
                     steps = 0
+            pulse.beat(steps)
+
+
+def canonical_rows(
+    offsets, codes, counts, *, labels=None, bint overwrite=False, bint positions=True, stage=QUIET
+):
+    """Bring weighted rows into canonical form; see `overcoat.data.reference`."""
+    cdef Sorting job = Sorting(offsets, codes, counts, labels, overwrite)
+    n, threads = job.n, stage.threads if job.n >= MANY_ROWS else 1
+    ranges = [n * part // threads for part in range(threads + 1)]
+    run_parts(stage, job.sort_inside, ranges, of=3 * n)
+    bounds = job.split(1 if n < MANY_ROWS else max(4 * threads, n // PART), stage)
+    sizes = run_parts(stage, job.sort, bounds, before=n, of=3 * n)
+    rows, ends = ([0, *accumulate(size)] for size in zip(*sizes))
+    job.make_room(max(rows), max(ends), positions)  # the last of each
+    run_parts(stage, job.gather, bounds, rows, ends, before=2 * n, of=3 * n)
     return (
-        _shrunk(out_offsets, n_distinct + 1),
-        np.asarray(out_codes),
-        _shrunk(out_counts, n_distinct),
-        np.asarray(positions),
+        np.asarray(job.out_offsets),
+        np.asarray(job.out_codes),
+        np.asarray(job.out_counts),
+        np.asarray(job.positions) if positions else None,
     )
-
-
-def _shrunk(array, size):
-    """Return the first part of an array, copied if much would be kept for nothing."""
-    part = np.asarray(array)[:size]
-    return part if size > 0.8 * len(array) else part.copy()
 
 
 def first_unsorted(offsets, codes):

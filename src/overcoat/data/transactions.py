@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from overcoat.checks import check_count
 from overcoat.context import QUIET, Stage
+from overcoat.data.batches import Batches
 from overcoat.data.canonical import (
     check_codes,
     check_counts,
@@ -32,6 +33,7 @@ from overcoat.data.canonical import (
 from overcoat.data.layout import Layout
 from overcoat.data.native import canonical_rows, item_supports
 from overcoat.data.origin import NOWHERE, Origin
+from overcoat.data.spill import Spill
 from overcoat.data.view import transactions_html
 from overcoat.data.vocabulary import Vocabulary, check_label
 from overcoat.errors import DataError, InputError
@@ -248,18 +250,15 @@ class Transactions:
         """
         # The labels of items that occur occur too, so these are the new vocabulary.
         vocabulary = Vocabulary(label for label in labels if label is not None)
-        codes = [-1 if label is None else vocabulary.code(label) for label in labels]
-        recoded = np.array(codes, np.int32)[self.codes]  # (occurrences,)
+        became = [-1 if label is None else vocabulary.code(label) for label in labels]
         stage()
-        kept, ends = recoded >= 0, self.offsets
-        if not kept.all():
-            ends = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
-            recoded = recoded[kept]
-        stage()
-        offsets, rows, counts, became = canonical_rows(
-            ends, recoded, self.counts, overwrite=True, stage=stage
+        offsets, rows, counts, places = canonical_rows(
+            *(self.offsets, self.codes, self.counts),
+            labels=np.array(became, np.int32),
+            positions=self.positions is not None,
+            stage=stage,
         )
-        positions = None if self.positions is None else became[self.positions]
+        positions = None if self.positions is None else places[self.positions]
         origin = Origin(self.layout)
         return Transactions._of_canonical(vocabulary, offsets, rows, counts, positions, origin)
 
@@ -303,7 +302,8 @@ class TransactionsBuilder:
     """Collects rows, keeping each distinct row of a batch once.
 
     Codes are handed out in order of first sight while reading and renumbered in item order at
-    the end, so memory follows the distinct rows, not the file.
+    the end, so memory follows the distinct rows, not the file. With a `spill`, batches are made one
+    when they have grown, and what is too much even then goes to disk, to be counted part by part.
 
     >>> builder = TransactionsBuilder()
     >>> builder.add([builder.code("b"), builder.code("a"), builder.code("b")])
@@ -311,9 +311,10 @@ class TransactionsBuilder:
     [(('a', 'b'), 1)]
     """
 
-    def __init__(self, *, keep_order: bool = False) -> None:
+    def __init__(self, *, keep_order: bool = False, spill: Spill | None = None) -> None:
+        self.spill = None if keep_order else spill
         self._codes: dict[str, int] = {}
-        self._batches: list[tuple[NDArray[np.int64], Codes, Counts]] = []  # sizes, codes, counts
+        self._batches = Batches(self.spill)
         self._positions: list[NDArray[np.int64]] | None = [] if keep_order else None
         self._n_rows = self._n_transactions = 0  # of all batches
         self._collapses = True  # whether batches hold many equal rows
@@ -373,13 +374,14 @@ class TransactionsBuilder:
     def mark(self) -> Callable[[], None]:
         """Return what takes back all that is added from now on; codes stay as they are."""
         self._gather_loose()
-        n_batches = len(self._batches)
+        n_parts = 0 if self._positions is None else len(self._positions)
         state = self._n_rows, self._n_transactions, self._collapses
+        take_back = self._batches.mark()
 
         def go_back() -> None:
-            del self._batches[n_batches:]
+            take_back()
             if self._positions is not None:
-                del self._positions[n_batches:]
+                del self._positions[n_parts:]
             self._n_rows, self._n_transactions, self._collapses = state
 
         return go_back
@@ -390,9 +392,10 @@ class TransactionsBuilder:
         `stage` is told how far this has got, and may end it; its threads share the work.
         """
         self._gather_loose()
+        self._batches.fetch(stage)
         labels = list(self._codes)
         occurs = np.zeros(len(labels), bool)
-        for _, codes, _ in self._batches:
+        for codes in self._batches.codes():
             stage()
             occurs[codes] = True
         occurring = np.flatnonzero(occurs).tolist()
@@ -400,22 +403,17 @@ class TransactionsBuilder:
         final = np.full(len(labels), -1, np.int32)
         final[occurring] = [vocabulary.code(labels[code]) for code in occurring]
 
-        # Batches are renumbered where they lie, and let go one by one: nothing is held twice.
-        ends = np.concatenate([[0], *(sizes for sizes, _, _ in self._batches)]).cumsum()
-        counts = _joined([counts for _, _, counts in self._batches], np.int64)
-        codes, at = np.empty(ends[-1], np.int32), 0
-        self._batches.reverse()
-        while self._batches:
-            stage()
-            _, part, _ = self._batches.pop()
-            np.take(final, part, out=codes[at : at + len(part)])
-            at += len(part)
+        ends, codes, counts = self._batches.take(stage)
         offsets, codes, counts, became = canonical_rows(
-            ends, codes, counts, overwrite=True, stage=stage
+            *(ends, codes, counts),
+            labels=final,
+            overwrite=True,
+            positions=self._positions is not None,
+            stage=stage,
         )
         positions = None
         if self._positions is not None:
-            positions = became[_joined(self._positions, np.int64)]
+            positions = became[np.concatenate([np.empty(0, np.int64), *self._positions])]
         return Transactions._of_canonical(vocabulary, offsets, codes, counts, positions, origin)
 
     def _gather_loose(self) -> None:
@@ -431,18 +429,17 @@ class TransactionsBuilder:
     ) -> None:
         self._n_transactions += total(counts)
         check_people(self._n_transactions)
-        n_rows, places = len(counts), counts
-        became = np.arange(n_rows)
+        n_rows, places, became = len(counts), counts, None
         if self._collapses:
             ends, codes, counts, became = canonical_rows(
-                ends, codes, counts, overwrite=True, stage=stage
+                *(ends, codes, counts),
+                overwrite=True,
+                positions=self._positions is not None,
+                stage=stage,
             )
             self._collapses = len(counts) < 0.9 * n_rows
-        self._batches.append((np.diff(ends), codes[ends[0] : ends[-1]], counts))
+        self._batches.add(np.diff(ends), codes[ends[0] : ends[-1]], counts, stage)
         if self._positions is not None:
+            became = np.arange(n_rows) if became is None else became
             self._positions.append(np.repeat(became + self._n_rows, places))
         self._n_rows += len(counts)
-
-
-def _joined(arrays: list[Any], dtype: type) -> NDArray[Any]:
-    return np.concatenate([np.empty(0, dtype), *arrays])

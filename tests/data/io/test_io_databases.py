@@ -636,4 +636,4 @@ def test_too_little_memory_is_told_on_the_way(
     store = Sqlite(tmp_path / "a.db")
     store.fill("diag", ["patient", "code"], ROWS)
     stage = oc.Context(memory=10).start("read")
-    assert "needs about" in error_of(store, stage=stage)
+    assert "needs about" in error_of(store, stage=stage, keep_order=True)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET
+from overcoat.data.memory import polars_fits
+from overcoat.data.spill import Spill, SpilledPairs
 from overcoat.data.transactions import TransactionsBuilder
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Pairs"]
 
 _STEP = 1 << 18  # pairs handled at once
+_ID = 65  # bytes of an id that is a string of Python
 _NO_ITEM = -1
 _ITEM = (1 << 32) - 1  # the bits of a key that hold the item
 
@@ -58,6 +61,8 @@ class Pairs:
         self._ids: list[list[Hashable] | pl.Series] = []  # the id of each run, in pieces
         self._pieces: list[tuple[NDArray[np.bool_], NDArray[np.int32]]] = []  # run starts, codes
         self._sorted: _Sorted | None = None if by_row else _Sorted(builder)
+        self._held = 0  # bytes of the ids and pieces
+        self._spilled: SpilledPairs | None = None
 
     def add(self, ids: Sequence[Hashable], *items: Sequence[str | None]) -> None:
         """Add pairs given as labels; `items` are one column or several."""
@@ -100,6 +105,12 @@ class Pairs:
 
         return Labels(self.encode_items)
 
+    def _add_whole(self, ids: pl.Series, codes: NDArray[np.int32]) -> None:
+        """Add all pairs of some ids, which memory holds."""
+        starts = (ids != ids.shift(1)).fill_null(True)
+        self._ids.append(ids.filter(starts))
+        self._pieces.append((starts.to_numpy(), codes))
+
     def _give_up_order(self) -> None:
         if self._sorted is not None:
             self._sorted.go_back()
@@ -121,14 +132,40 @@ class Pairs:
             starts, codes = begins, codes[held]
         piece = starts, codes.reshape(-1)
         self._pieces.append(piece)
+        self._held += 5 * len(starts)
+        self._held += _ID * int(starts.sum()) if ids is None else int(ids.estimated_size())
+        spill = self.builder.spill
+        if spill is not None and self._held > spill.budget and polars_fits():
+            self._spill(spill)
         if self._sorted is not None and ids is not None and not self._sorted.add(ids, *piece):
             self._give_up_order()
+
+    def _spill(self, spill: Spill, tell: Callable[[], None] = QUIET) -> None:
+        """Put the pairs on disk. While ids ascend they are of use only if one should not."""
+        import polars as pl
+
+        if self._spilled is None:
+            self._spilled = SpilledPairs(spill)
+        for ids, (starts, codes) in zip(self._ids, self._pieces, strict=True):
+            runs = np.cumsum(starts) - 1
+            self._spilled.add(pl.Series("id", ids).gather(runs), codes, tell)
+        self._ids, self._pieces, self._held = [], [], 0
 
     def finish(self, tell: Callable[[], None] = QUIET) -> None:
         """Hand the transactions over to the builder."""
         if self._sorted is not None:
             self._sorted.finish()
-            self._pieces, self._ids = [], []
+            self._pieces, self._ids, self._spilled = [], [], None
+            return
+        if self._spilled is not None:
+            spill, spilled = self.builder.spill, self._spilled
+            assert spill is not None
+            self._spill(spill, tell)
+            for one, codes in spilled.parts():
+                pairs = Pairs(self.builder)
+                pairs._sorted = None
+                pairs._add_whole(one, codes)
+                pairs.finish(tell)
             return
         numbers = self._number_runs(tell)  # run -> transaction
         n_ids = int(numbers.max(initial=-1)) + 1

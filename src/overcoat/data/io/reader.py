@@ -20,6 +20,7 @@ from overcoat.data.io.reading import MEMORY, Reading
 from overcoat.data.io.source import open_source
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
+from overcoat.data.spill import Spill, spilling
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
 
@@ -109,11 +110,14 @@ def read_source(
     source: Any, asked: Asked, *, keep_order: bool = False, stage: Stage = QUIET
 ) -> Transactions:
     """Read transactions as was asked; see `read`."""
-    data = _read_unshaped(source, asked, keep_order=keep_order, stage=stage)
+    with spilling(stage, keep_order=keep_order) as spill:
+        data = _read_unshaped(source, asked, spill, keep_order=keep_order, stage=stage)
     return in_shape(data, Shape(asked.pad, asked.trim, asked.upper), stage=stage)
 
 
-def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage) -> Transactions:
+def _read_unshaped(
+    source: Any, asked: Asked, spill: Spill | None, *, keep_order: bool, stage: Stage
+) -> Transactions:
     if isinstance(source, Transactions):
         return source
     if asked.omop:
@@ -123,7 +127,7 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
     if is_database(source):
         from overcoat.data.io.databases.reading import read_database
 
-        return read_database(source, asked, keep_order=keep_order, stage=stage)
+        return read_database(source, asked, spill, keep_order=keep_order, stage=stage)
     library = home(source)
     if library == "scipy":
         return read_sparse(source, asked.items, keep_order=keep_order)
@@ -146,7 +150,7 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
 
     if resources := fhir_files(source):
         return read_fhir(resources, asked, name=str(source), keep_order=keep_order, stage=stage)
-    reading = Reading(asked, keep_order=keep_order)
+    reading = Reading(asked, keep_order=keep_order, spill=spill)
     if isinstance(source, (str, os.PathLike)) and source != "-":
         if os.path.isdir(source):
             refuse_model(os.listdir(source), os.fspath(source))
@@ -171,7 +175,8 @@ def _read_unshaped(source: Any, asked: Asked, *, keep_order: bool, stage: Stage)
 def _read_parts(parts: Parts, name: str, reading: Reading, stage: Stage) -> Transactions:
     """Read files that are one table."""
     done, size = 0, parts.size
-    require_memory(MEMORY * size, "reading it", name, limit=stage.memory)
+    if reading.keeps_all:
+        require_memory(MEMORY * size, "reading it", name, limit=stage.memory)
     for part in parts.files:
         share = stage.share(done, size)
         with open_source(part.path, share, reading.asked.encoding) as opened:
@@ -189,8 +194,8 @@ def read_as(
     >>> list(read_as(io.BytesIO(b"a;b\n"), Layout("basket", sep=";")))
     [(('a', 'b'), 1)]
     """
-    with open_source(source, stage) as opened:
-        reading = Reading(layout=layout, keep_order=keep_order)
+    with spilling(stage, keep_order=keep_order) as spill, open_source(source, stage) as opened:
+        reading = Reading(layout=layout, keep_order=keep_order, spill=spill)
         reading.add(opened)
         return reading.finish(stage.still(opened.size, opened.size))
 

@@ -29,6 +29,7 @@ from overcoat.data.io.workbook import WorkbookTable, check_asked, in_workbook
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
 from overcoat.data.origin import Origin
+from overcoat.data.spill import Spill
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
@@ -45,6 +46,7 @@ class Reading:
     asked : what the user says; the rest is recognised
     layout : the layout, where it is known
     keep_order : see `read`
+    spill : where to put what memory does not hold
 
     >>> from overcoat.data.io.source import open_source
     >>> import io
@@ -62,9 +64,10 @@ class Reading:
         layout: Layout | None = None,
         *,
         keep_order: bool = False,
+        spill: Spill | None = None,
     ) -> None:
         self.asked, self._given = asked or Asked(), layout
-        self._builder = TransactionsBuilder(keep_order=keep_order)
+        self._builder = TransactionsBuilder(keep_order=keep_order, spill=spill)
         self._pairs: Pairs | None = None
         # Of the first file, to which the others must be alike.
         self._layout: Layout | None = None
@@ -75,6 +78,11 @@ class Reading:
         self._notes: dict[str, None] = {}
         self._sheets: dict[str, None] = {}
         self._marked = False
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether memory has to hold all that is read."""
+        return self._builder.spill is None
 
     def add(
         self, source: Source, keys: Mapping[str, str] | None = None, name: str | None = None
@@ -89,8 +97,10 @@ class Reading:
         """
         if source.empty:
             raise DataError("the file is empty", source.name, 1)
-        require_memory(MEMORY * source.size, "reading it", source.name, limit=source.stage.memory)
         layout = self._recognise(source, keys or {})
+        if self.keeps_all or layout.workbook:
+            needed = MEMORY * source.size
+            require_memory(needed, "reading it", source.name, limit=source.stage.memory)
         problems = Problems(source.name)
         if layout.parquet:
             guess = self.asked.items is None and self.asked.format is None and self._given is None

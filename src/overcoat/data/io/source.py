@@ -182,7 +182,7 @@ class Source:
             yield self._path
             return
         # Only its owner can look into this folder, and it goes away with the block.
-        with tempfile.TemporaryDirectory(prefix="overcoat-") as folder:
+        with tempfile.TemporaryDirectory(prefix="overcoat-", dir=self.stage.temporary) as folder:
             copy = Path(folder) / "copy"
             with copy.open("wb") as spool:  # closed before others open it, as Windows wants it
                 while part := self.stream.read(_BUFFER):

@@ -28,6 +28,7 @@ from overcoat.data.io.problems import Problems
 from overcoat.data.layout import Format, Layout
 from overcoat.data.memory import require_memory, require_polars
 from overcoat.data.origin import Origin
+from overcoat.data.spill import Spill
 from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 from overcoat.words import listed
@@ -50,7 +51,12 @@ _LOOKED = 1 << 22  # rows between two looks at the memory
 
 
 def read_database(
-    source: Any, asked: Asked, *, keep_order: bool = False, stage: Stage = QUIET
+    source: Any,
+    asked: Asked,
+    spill: Spill | None = None,
+    *,
+    keep_order: bool = False,
+    stage: Stage = QUIET,
 ) -> Transactions:
     """Read the rows of a query, or a whole table; see `overcoat.read`."""
     name = shown(source) if isinstance(source, str) else None
@@ -71,7 +77,7 @@ def read_database(
             notes=tuple(look_alikes(layout, [column.name for column in columns])),
         )
         rows = [Rows(query, columns, layout)]
-        return gather(database, rows, origin, keep_order=keep_order, stage=stage)
+        return gather(database, rows, origin, spill, keep_order=keep_order, stage=stage)
 
 
 def table_layout(like: Layout | None, to: str | None, address: Address) -> Layout:
@@ -211,13 +217,15 @@ def gather(
     database: Database,
     rows: Sequence[Rows],
     origin: Origin,
+    spill: Spill | None = None,
     *,
     keep_order: bool = False,
     stage: Stage = QUIET,
 ) -> Transactions:
     """Read rows, of one query or of several that are about the same people."""
     for text_ids in (False, True):
-        adding = _Adding(database, TransactionsBuilder(keep_order=keep_order), text_ids, stage)
+        builder = TransactionsBuilder(keep_order=keep_order, spill=spill)
+        adding = _Adding(database, builder, text_ids, stage)
         try:
             for some in rows:
                 adding.add(some)
@@ -270,7 +278,7 @@ class _Adding:
 
     def _look(self) -> None:
         """Look whether there is memory for what comes."""
-        if self.n_rows - self._looked >= _LOOKED:
+        if self.builder.spill is None and self.n_rows - self._looked >= _LOOKED:
             self._looked = self.n_rows
             name, limit = self._database.name, self._stage.memory
             require_memory(_ROW * self.n_rows, "reading it", name, limit=limit)
