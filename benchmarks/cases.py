@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import subprocess
 import sys
 import time
@@ -10,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import overcoat as oc
 from overcoat.data.samples import write_baskets
 
-__all__ = ["SCALES", "Case", "Measured", "cases", "measure", "measure_startup"]
+__all__ = ["SCALES", "Case", "Measured", "cases", "measure", "measure_startup", "threads_case"]
 
 # The floor: read the file, and one product of the sparse matrix with itself. Nobody who looks at
 # all pairs of items can do with less. Imports are not part of it, nor of the run's own total.
@@ -31,19 +33,39 @@ print(time.perf_counter() - start)
 """
 
 SCALES: dict[str, dict[str, Any]] = {
-    "tiny": {"rows": [200, 400], "items": [20, 40], "wide": 300, "law": 50},
+    "tiny": {
+        "rows": [200, 400],
+        "items": [20, 40],
+        "wide": 300,
+        "law": 50,
+        "families": [60, 120, 240],
+    },
     "small": {
         "rows": [10_000, 100_000],
         "items": [1_000, 5_000, 20_000],
         "wide": 100_000,
         "law": 20_000,
+        "families": [2_500, 5_000, 10_000],
     },
     "full": {
         "rows": [100_000, 1_000_000, 10_000_000],
         "items": [1_000, 5_000, 20_000, 40_000],
         "wide": 500_000,
         "law": 20_000,
+        "families": [10_000, 30_000, 100_000],
     },
+}
+# Every family and every method that takes large data, to see how each grows.
+GROWING = {
+    "m = 1": "--km 1",
+    "m = 2": "--km 2",
+    "m = 3": "--km 3",
+    "Pgen": "--pgen",
+    "500 sets": "--privacy SETS",
+    "PCTA, m = 2": "--km 2 --algorithm pcta",
+    "Apriori, m = 2": "--km 2 --algorithm apriori",
+    "Greedy, p = 2": "--km 2 --algorithm greedy -s 100",
+    "Search, m = 2": "--km 2 --algorithm search --steps 20",
 }
 REAL = ("bms-webview-1.dat", "bms-webview-2.dat")
 
@@ -57,6 +79,7 @@ class Case:
     policy: tuple[str, ...]
     series: str | None = None  # runs of one series differ in `size` only
     size: int = 0
+    floored: bool = True  # whether its floor is measured, too
 
 
 @dataclass
@@ -67,13 +90,15 @@ class Measured:
     ----------
     wall : seconds from start to exit of the process
     seconds : by stage, inside the process
-    floor : seconds of the floor
+    peaks : MB by stage
+    floor : seconds of the floor; not a number where that was not measured
     """
 
     case: Case
     wall: float
     seconds: dict[str, float]
     peak_memory_mb: float
+    peaks: dict[str, float]
     floor: float
     answer: dict[str, Any] = field(repr=False)
 
@@ -98,8 +123,7 @@ def cases(scale: str, folder: Path, real: Path | None) -> list[Case]:
         write_baskets(path, wide, n_items, mean=8.0, skew=1.0)
         name = f"{wide:,} x {n_items:,}, pairs"
         found.append(Case(name, path, pairs, "items", n_items))
-    small = folder / f"rows-{sizes['rows'][0]}.dat"
-    found.append(Case("the smallest, Pgen", small, ("-k", "5", "--pgen")))
+    found += _growing(sizes["families"], folder)
     for name in REAL if real is not None else ():
         assert real is not None
         for m in (2, 3, 4, 5) if name == REAL[0] else (2, 3):
@@ -114,20 +138,45 @@ def cases(scale: str, folder: Path, real: Path | None) -> list[Case]:
     return found
 
 
-def measure(case: Case, folder: Path) -> Measured:
+def _growing(sizes: list[int], folder: Path) -> list[Case]:
+    """Return runs of every family over data of some sizes, with a tenth as many items as rows."""
+    found = []
+    for n in sizes:
+        path, sets = folder / f"family-{n}.dat", folder / f"family-{n}.txt"
+        write_baskets(path, n, max(n // 10, 20), mean=8.0, skew=1.0)
+        labels = oc.read(path).vocabulary.labels
+        rng = random.Random(n)
+        lines = (" ".join(rng.sample(labels, rng.randint(2, 4))) for _ in range(500))
+        sets.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        for name, said in GROWING.items():
+            words = said.replace("SETS", str(sets)).split()
+            policy = ("-k", "5", *words, "--hierarchy", "balanced:5")
+            found.append(Case(f"{n:,} rows, {name}", path, policy, name, n, floored=False))
+    return sorted(found, key=lambda case: [*GROWING].index(case.series or ""))
+
+
+def threads_case(scale: str, folder: Path) -> Case:
+    """Return the run that is measured on one thread and on two; `cases` made its data."""
+    n = SCALES[scale]["rows"][1]
+    pairs = ("-k", "5", "--km", "2", "--hierarchy", "balanced:5")
+    return Case(f"{n:,} rows, pairs", folder / f"rows-{n}.dat", pairs, floored=False)
+
+
+def measure(case: Case, folder: Path, threads: int | None = None) -> Measured:
     """Run one case in a process of its own, and its floor in another."""
     command = [sys.executable, "-m", "overcoat", "anonymize", str(case.data), *case.policy]
     command += ["-o", str(folder / "released.dat"), "--mapping", str(folder / "map.json"), "--json"]
+    command += [] if threads is None else ["--threads", str(threads)]
     start = time.perf_counter()
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     wall = time.perf_counter() - start
-    floor = subprocess.run(
-        [sys.executable, "-c", FLOOR, str(case.data)], capture_output=True, text=True, check=True
-    )
+    floor = float("nan")
+    if case.floored:
+        command = [sys.executable, "-c", FLOOR, str(case.data)]
+        floor = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     answer = json.loads(done.stdout)
-    return Measured(
-        case, wall, answer["seconds"], answer["peak_memory_mb"], float(floor.stdout), answer
-    )
+    peaks = answer["peak_memory_mb"], answer["peak_memory_by_stage_mb"]
+    return Measured(case, wall, answer["seconds"], *peaks, floor, answer)
 
 
 def measure_startup(times: int = 5) -> tuple[float, float]:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.cases import SCALES, Measured, cases, measure, measure_startup
+from benchmarks.cases import SCALES, Measured, cases, measure, measure_startup, threads_case
 from overcoat._version import __version__
 
 __all__ = ["main"]
@@ -32,14 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for case in cases(options.scale, folder, options.data):
             found.append(measure(case, folder))
             sys.stderr.write(f"{case.name}: {found[-1].wall:.2f} s\n")
-    page = render(found, measure_startup())
+        case = threads_case(options.scale, folder)
+        alone, both = (measure(case, folder, threads) for threads in (1, 2))
+    page = render(found, measure_startup(), alone, both)
     sys.stdout.write(page)
     if options.out is not None:
         options.out.write_text(page, encoding="utf-8")
 
 
-def render(found: list[Measured], startup: tuple[float, float]) -> str:
-    """Return the page."""
+def render(
+    found: list[Measured], startup: tuple[float, float], alone: Measured, both: Measured
+) -> str:
+    """Return the page; `alone` is a run on one thread, `both` the same on two."""
     head = ["run", "wall s", *STAGES, "total s", "peak MB", "floor s", "total / floor", "groups"]
     lines = [
         "# Benchmarks",
@@ -65,13 +69,13 @@ def render(found: list[Measured], startup: tuple[float, float]) -> str:
                     *stages,
                     f"{one.seconds['total']:.2f}",
                     f"{one.peak_memory_mb:.0f}",
-                    f"{one.floor:.3f}",
-                    f"{one.ratio:.1f}",
+                    f"{one.floor:.3f}" if one.case.floored else "",
+                    f"{one.ratio:.1f}" if one.case.floored else "",
                     str(one.answer["n_groups"]),
                 ]
             )
         )
-    lines += ["", *growth(found)]
+    lines += ["", *growth(found), *memory(found), *speedup(alone, both)]
     ours, bare = startup
     lines.append(
         f"`overcoat --version` takes {1000 * ours:.0f} ms, `python -c pass` {1000 * bare:.0f} ms."
@@ -80,19 +84,70 @@ def render(found: list[Measured], startup: tuple[float, float]) -> str:
 
 
 def growth(found: list[Measured]) -> list[str]:
-    """Say how the total grows along each series: the exponent between its ends."""
-    lines = []
+    """Say how total, finding the mapping, and memory grow along each series."""
+    head = ["series", "from", "to", "total", "anonymize", "anonymize, last step", "memory"]
+    lines = [
+        "## Growth",
+        "",
+        "The exponent of what a run takes, between the smallest and the largest of its series, and",
+        "of the time to find the mapping between the last two: 1 is in proportion. The smallest",
+        "runs are short, so what every run takes makes exponents look smaller than they are.",
+        "",
+        _row(head),
+        _row(["---"] * len(head)),
+    ]
     for series in dict.fromkeys(one.case.series for one in found if one.case.series):
-        ends = [one for one in found if one.case.series == series]
-        first, last = ends[0], ends[-1]
-        times = last.seconds["total"] / first.seconds["total"]
-        exponent = math.log(times) / math.log(last.case.size / first.case.size)
-        lines += [
-            f"Growth in {series} from {first.case.size:,} to {last.case.size:,}: "
-            f"{times:.1f} times the time, exponent {exponent:.2f}.",
-            "",
+        runs = [one for one in found if one.case.series == series]
+        first, last = runs[0], runs[-1]
+        sizes = [f"{one.case.size:,}" for one in (first, last)]
+        found_in = [one.seconds["anonymize"] for one in runs]
+        exponents = [
+            _exponent(first, last, first.seconds["total"], last.seconds["total"]),
+            _exponent(first, last, found_in[0], found_in[-1]),
+            _exponent(runs[-2], last, found_in[-2], found_in[-1]),
+            _exponent(first, last, first.peak_memory_mb, last.peak_memory_mb),
         ]
-    return lines
+        lines.append(_row([series, *sizes, *(f"{one:.2f}" for one in exponents)]))
+    return [*lines, ""]
+
+
+def _exponent(first: Measured, last: Measured, before: float, after: float) -> float:
+    if min(before, after) <= 0 or first.case.size == last.case.size:
+        return math.nan
+    return math.log(after / before) / math.log(last.case.size / first.case.size)
+
+
+def memory(found: list[Measured]) -> list[str]:
+    """Return the peak of memory by stage of runs with a floor."""
+    stages = [*STAGES[:-1], "risk", "write"]
+    lines = [
+        "## Memory",
+        "",
+        "The most memory that the process had in each stage, in MB.",
+        "",
+        _row(["run", *stages]),
+        _row(["---"] * (len(stages) + 1)),
+    ]
+    for one in found:
+        if one.case.floored:
+            lines.append(_row([one.case.name, *(f"{one.peaks[stage]:.0f}" for stage in stages)]))
+    return [*lines, ""]
+
+
+def speedup(alone: Measured, both: Measured) -> list[str]:
+    """Return what two threads are worth, stage by stage."""
+    lines = [
+        "## Threads",
+        "",
+        f"{alone.case.name}, with `--threads 1` and `--threads 2`.",
+        "",
+        _row(["stage", "one thread, s", "two threads, s", "speed-up"]),
+        _row(["---"] * 4),
+    ]
+    for stage, one in alone.seconds.items():
+        two = both.seconds[stage]
+        lines.append(_row([stage, f"{one:.2f}", f"{two:.2f}", f"{one / max(two, 1e-9):.2f}"]))
+    return [*lines, ""]
 
 
 def machine() -> str:

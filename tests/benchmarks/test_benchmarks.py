@@ -11,17 +11,24 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 def test_benchmarks_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("scipy")
+    from benchmarks.cases import GROWING
     from benchmarks.run import main
 
     page = tmp_path / "page.md"
     main(["--scale", "tiny", "--out", str(page)])
     text = page.read_text(encoding="utf-8")
     assert capsys.readouterr().out == text
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == 2 + 2 + 2 + 1
-    assert len({row.count("|") for row in rows}) == 1
-    assert "Growth in N from 200 to 400" in text
-    assert "Growth in items from 20 to 40" in text
+    tables = [part for part in text.split("\n\n") if part.startswith("|")]
+    runs, growth, memory, threads = (table.splitlines() for table in tables)
+    n_families = len(GROWING)
+    assert len(runs) == 2 + 2 + 2 + 3 * n_families
+    assert len(growth) == 2 + 2 + n_families
+    assert len(memory) == 2 + 2 + 2
+    assert len(threads) == 2 + 9
+    for table in (runs, growth, memory, threads):
+        assert len({row.count("|") for row in table}) == 1
+    assert "| N | 200 | 400 |" in text
+    assert "| Greedy, p = 2 | 60 | 240 |" in text
 
 
 def test_the_machine_is_described_where_the_system_tells_little(

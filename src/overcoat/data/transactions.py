@@ -371,6 +371,11 @@ class TransactionsBuilder:
             check_counts(counts, len(offsets) - 1)
         self._add_batch(offsets, codes, counts, stage)
 
+    def add_new_rows(self, offsets: Any, codes: Codes, *, stage: Stage = QUIET) -> None:
+        """Add rows that were just made, of codes from `code`, and belong to nobody else."""
+        self._gather_loose()
+        self._add_batch(offsets, codes, np.ones(len(offsets) - 1, np.int64), stage)
+
     def mark(self) -> Callable[[], None]:
         """Return what takes back all that is added from now on; codes stay as they are."""
         self._gather_loose()

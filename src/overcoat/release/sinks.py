@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import Stage
+from overcoat.data.echo import Echo
 from overcoat.data.io import Staging, output_layout, read_as, send, write
 from overcoat.data.io.databases.address import is_address
 from overcoat.data.io.names import is_gzip_name
@@ -94,6 +95,7 @@ class _Bytes(Sink):
     """Bytes, on a path or in memory: what `write` and `read_as` take."""
 
     path = "-"  # as the user writes it
+    _echo: Echo | None = None  # of what was written
 
     def layout(self, like: Layout | None, to: str | None = None) -> Layout:
         """Return the layout that the path, or `to`, asks for; else that of the input."""
@@ -115,11 +117,12 @@ class _Bytes(Sink):
     ) -> None:
         """Write the rows to the target."""
         packed = is_gzip_name(self.path)
+        self._echo = Echo(released, order)
         write(released, self._target(staging), layout=layout, order=order, gzip=packed, stage=stage)
 
     def read_back(self, layout: Layout, *, keep_order: bool, stage: Stage) -> Transactions:
-        """Read the target."""
-        return read_as(self._written(), layout, keep_order=keep_order, stage=stage)
+        """Read the target, and hold it against what was written, row by row."""
+        return read_as(self._written(), layout, keep_order=keep_order, into=self._echo, stage=stage)
 
     def _target(self, staging: Staging) -> Path | io.BytesIO:
         """Return where to write."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO
+from dataclasses import dataclass
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.context import QUIET
+from overcoat.context import QUIET, Stage
 from overcoat.data.io import delimited
 from overcoat.data.io.delimited import TOLD, Dialect, decode, note_quote, take
 from overcoat.data.io.problems import Problems
@@ -30,8 +32,12 @@ def read_basket(
     builder: TransactionsBuilder,
     problems: Problems,
     tell: Callable[[], None] = QUIET,
+    *,
+    stage: Stage = QUIET,
 ) -> None:
     r"""Add the transactions of a basket file to `builder`; `tell` is called now and then.
+
+    The threads of the stage split the text ahead.
 
     >>> import io
     >>> builder = TransactionsBuilder()
@@ -47,20 +53,30 @@ def read_basket(
     line, sound = 1, True
     if layout.header:
         line += take(stream, quote=mark.decode()).count(b"\n")
-    while block := take(stream, delimited.BLOCK, quote=mark.decode()):
+
+    def blocks() -> Iterator[bytes]:
+        while block := take(stream, delimited.BLOCK, quote=mark.decode()):
+            yield block
+
+    def split(block: bytes, part: Stage) -> tuple[bytes, _Split | None]:
+        quoted = dialect is not None and ((mark and mark in block) or len(dialect.sep.encode()) > 1)
+        return block, None if quoted else plain.split(block)
+
+    for block, found in stage.in_order(split, blocks()):
         if not sound:
             decode(block, line, problems)  # nothing will be built; look for more bad lines
-        elif dialect is None or (not (mark and mark in block) and len(dialect.sep.encode()) == 1):
+        elif found is None:
+            assert dialect is not None
+            _add_quoted(block, line, dialect, builder, problems, tell)
+        else:
             try:
-                plain.add(block)
+                plain.add(found, stage)
             except UnicodeDecodeError:
                 sound = decode(block, line, problems) is not None
             except _QuoteError:
                 sound = False
                 _note_quotes(block, line, layout.sep, problems)
                 assert problems
-        else:
-            _add_quoted(block, line, dialect, builder, problems, tell)
         line += block.count(b"\n")
         tell()
 
@@ -76,27 +92,45 @@ def _note_quotes(block: bytes, line: int, sep: str | None, problems: Problems) -
             note_quote(problems, number)
 
 
+@dataclass
+class _Split:
+    """A block, split: its rows over the labels of one tokenizer, and those that are new to it."""
+
+    tokenizer: Any  # which is compiled, or its twin
+    offsets: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    new: list[bytes]
+
+
 class _Plain:
     """Adds blocks without quotes to a builder; a label is decoded once, at first sight.
+
+    Each thread has a tokenizer of its own. It takes blocks in their order, so what is new to it is
+    in the order in which its blocks are added.
 
     With `letters`, quotes are letters; but no item starts with one.
     """
 
     def __init__(self, sep: str | None, builder: TransactionsBuilder, *, letters: bool) -> None:
-        self._tokenizer = Tokenizer(None if sep is None else sep.encode())
+        self._sep = None if sep is None else sep.encode()
         self._builder, self._letters = builder, letters
-        self._codes = np.empty(0, np.int32)  # the builder's code of each of the tokenizer's labels
+        self._own = threading.local()
+        # The builder's code of each label of a tokenizer.
+        self._codes: dict[int, NDArray[np.int32]] = {}
 
-    def add(self, block: bytes) -> None:
-        offsets, codes, new = self._tokenizer.feed(block)
-        if self._letters and any(label.startswith(b'"') for label in new):
+    def split(self, block: bytes) -> _Split:
+        if not hasattr(self._own, "tokenizer"):
+            self._own.tokenizer = Tokenizer(self._sep)
+        tokenizer = self._own.tokenizer
+        return _Split(tokenizer, *tokenizer.feed(block))
+
+    def add(self, found: _Split, stage: Stage) -> None:
+        if self._letters and any(label.startswith(b'"') for label in found.new):
             raise _QuoteError
-        more = np.zeros(len(new), np.int32)
-        self._codes = np.concatenate([self._codes, more])
-        self._codes[len(self._codes) - len(new) :] = [
-            self._builder.code(label.decode("utf-8")) for label in new
-        ]
-        self._builder.add_rows(offsets, self._codes[codes])
+        known = self._codes.get(id(found.tokenizer), np.empty(0, np.int32))
+        new = [self._builder.code(label.decode("utf-8")) for label in found.new]
+        codes = self._codes[id(found.tokenizer)] = np.concatenate([known, np.array(new, np.int32)])
+        self._builder.add_new_rows(found.offsets, codes[found.codes], stage=stage)
 
 
 def _add_quoted(
@@ -120,7 +154,10 @@ def _add_quoted(
 
 
 def basket_blocks(
-    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+    transactions: Transactions,
+    parts: Iterable[NDArray[np.int64]],
+    layout: Layout,
+    stage: Stage = QUIET,
 ) -> Iterator[bytes]:
     r"""Yield the text of a basket file for distinct rows, given in `parts`, in their order.
 
@@ -147,5 +184,8 @@ def basket_blocks(
     sep = " " if layout.sep is None else layout.sep
     if layout.header:
         yield b"items\n"
-    for rows in parts:
-        yield format_rows(transactions.offsets, transactions.codes, rows, written, sep.encode())
+
+    def text(rows: NDArray[np.int64], part: Stage) -> bytes:
+        return format_rows(transactions.offsets, transactions.codes, rows, written, sep.encode())
+
+    yield from stage.in_order(text, parts)

@@ -9,7 +9,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from overcoat.context import QUIET
+from overcoat.context import QUIET, Stage
 from overcoat.data.io import delimited
 from overcoat.data.io.columns import settle_columns, wanted_columns
 from overcoat.data.io.delimited import STRAYS, TOLD, Dialect, note_quote, note_stray, take
@@ -235,7 +235,10 @@ def is_sound(block: bytes, sep: int, n_columns: int, mark: str = '"') -> bool:
 
 
 def long_blocks(
-    transactions: Transactions, parts: Iterable[NDArray[np.int64]], layout: Layout
+    transactions: Transactions,
+    parts: Iterable[NDArray[np.int64]],
+    layout: Layout,
+    stage: Stage = QUIET,
 ) -> Iterator[bytes]:
     r"""Yield the text of a long table for distinct rows, given in `parts`, with running ids.
 
@@ -248,16 +251,24 @@ def long_blocks(
     yield f"{quote(layout.id)}{sep}{quote(layout.item)}\n".encode()
     # A line is a row of two labels: the id's and the item's, where "" stands for no item.
     items = [b"", *(quote(label).encode("utf-8") for label in transactions.vocabulary)]
-    done = 0
-    for rows in parts:
+
+    def numbered() -> Iterator[tuple[int, NDArray[np.int64]]]:
+        done = 0
+        for rows in parts:
+            yield done, rows
+            done += len(rows)
+
+    def text(some: tuple[int, NDArray[np.int64]], part: Stage) -> bytes:
+        done, rows = some
         numbers = range(done + 1, done + len(rows) + 1)
         ids = [(quote(str(n)) if sep.isdigit() else str(n)).encode() for n in numbers]
         who, what = expand(transactions, rows)
         lines = np.column_stack([who + len(items), what + 1])  # (lines, 2)
         ends = np.arange(0, 2 * len(lines) + 1, 2)
         every = np.arange(len(lines))
-        yield format_rows(ends, lines.reshape(-1), every, items + ids, sep.encode())
-        done += len(rows)
+        return format_rows(ends, lines.reshape(-1), every, items + ids, sep.encode())
+
+    yield from stage.in_order(text, numbered())
 
 
 def expand(

@@ -223,14 +223,16 @@ class _Sorted:
         self._builder = builder
         self.go_back = builder.mark()
         self._last: Any = None  # the id of the last run
+        self._orders = [_ascend, _ascend_by_length]  # those in which all ids ascend so far
         self._open = np.empty(0, np.int32)  # its codes, to which more may come
 
     def add(self, ids: pl.Series, starts: NDArray[np.bool_], codes: NDArray[np.int32]) -> bool:
         """Add pairs, which start runs where it is said; say whether the ids of these ascend."""
-        if ids.null_count() or not (ids[1:] > ids[:-1]).all():
-            return False
         first, last = ids[0], self._last
-        if last is not None and (type(first) is not type(last) or not first >= last):
+        if ids.null_count() or (last is not None and type(first) is not type(last)):
+            return False
+        self._orders = [order for order in self._orders if order(last, ids)]
+        if not self._orders:
             return False
         # Where runs begin, the one left open among them; the new one that is open does not count.
         bounds = np.flatnonzero(starts) + len(self._open)
@@ -257,6 +259,28 @@ class _Sorted:
         """Hand over the last transaction."""
         if self._last is not None:
             self._hand_over(np.array([0, len(self._open)]), self._open)
+
+
+def _ascend(last: Any, ids: pl.Series) -> bool:
+    """Say whether ids ascend, after the last one."""
+    return bool((ids[1:] > ids[:-1]).all() and (last is None or ids[0] >= last))
+
+
+def _ascend_by_length(last: Any, ids: pl.Series) -> bool:
+    """Say whether texts ascend, shorter ones first: as whole numbers do that are written plainly.
+
+    >>> import polars as pl
+    >>> _ascend_by_length("8", pl.Series(["8", "9", "10"])), _ascend(None, pl.Series(["9", "10"]))
+    (True, False)
+    """
+    if not isinstance(ids[0], str):
+        return False
+    sizes = ids.str.len_bytes()
+    after = (sizes[1:] > sizes[:-1]) | ((sizes[1:] == sizes[:-1]) & (ids[1:] > ids[:-1]))
+    if last is None or ids[0] == last:
+        return bool(after.all())
+    size = len(last.encode())
+    return bool(after.all() and (sizes[0] > size or (sizes[0] == size and ids[0] > last)))
 
 
 def _between(parts: list[NDArray[np.int64]], start: int, stop: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ from overcoat.data.io.source import open_source
 from overcoat.data.layout import Layout
 from overcoat.data.memory import require_memory
 from overcoat.data.spill import Spill, spilling
-from overcoat.data.transactions import Transactions
+from overcoat.data.transactions import Transactions, TransactionsBuilder
 from overcoat.errors import DataError
 
 __all__ = ["read", "read_as", "read_source"]
@@ -186,16 +186,23 @@ def _read_parts(parts: Parts, name: str, reading: Reading, stage: Stage) -> Tran
 
 
 def read_as(
-    source: File, layout: Layout, *, keep_order: bool = False, stage: Stage = QUIET
+    source: File,
+    layout: Layout,
+    *,
+    keep_order: bool = False,
+    into: TransactionsBuilder | None = None,
+    stage: Stage = QUIET,
 ) -> Transactions:
     r"""Read a file of known layout, whatever its name; gzip is recognised by its first bytes.
+
+    `into` is what takes the rows, if it is not to be an ordinary builder.
 
     >>> import io
     >>> list(read_as(io.BytesIO(b"a;b\n"), Layout("basket", sep=";")))
     [(('a', 'b'), 1)]
     """
     with spilling(stage, keep_order=keep_order) as spill, open_source(source, stage) as opened:
-        reading = Reading(layout=layout, keep_order=keep_order, spill=spill)
+        reading = Reading(layout=layout, keep_order=keep_order, spill=spill, builder=into)
         reading.add(opened)
         return reading.finish(stage.still(opened.size, opened.size))
 

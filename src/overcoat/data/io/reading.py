@@ -47,6 +47,7 @@ class Reading:
     layout : the layout, where it is known
     keep_order : see `read`
     spill : where to put what memory does not hold
+    builder : what takes the rows, if it is not to be an ordinary one
 
     >>> from overcoat.data.io.source import open_source
     >>> import io
@@ -65,9 +66,11 @@ class Reading:
         *,
         keep_order: bool = False,
         spill: Spill | None = None,
+        builder: TransactionsBuilder | None = None,
     ) -> None:
         self.asked, self._given = asked or Asked(), layout
-        self._builder = TransactionsBuilder(keep_order=keep_order, spill=spill)
+        self._is_given = builder is not None
+        self._builder = builder or TransactionsBuilder(keep_order=keep_order, spill=spill)
         self._pairs: Pairs | None = None
         # Of the first file, to which the others must be alike.
         self._layout: Layout | None = None
@@ -81,8 +84,8 @@ class Reading:
 
     @property
     def keeps_all(self) -> bool:
-        """Whether memory has to hold all that is read."""
-        return self._builder.spill is None
+        """Whether memory has to hold all that is read; a builder that was given may let it go."""
+        return self._builder.spill is None and not self._is_given
 
     def add(
         self, source: Source, keys: Mapping[str, str] | None = None, name: str | None = None
@@ -122,7 +125,9 @@ class Reading:
             table.read(pairs, source.tell)
         else:
             self._settle(layout, [], source.name)
-            read_basket(source.stream, layout, self._builder, problems, source.tell)
+            read_basket(
+                *(source.stream, layout, self._builder, problems, source.tell), stage=source.stage
+            )
         problems.check()
         self._digests[name or source.name] = source.digest()
         self._encodings[source.encoding] = None

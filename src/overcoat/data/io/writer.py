@@ -98,7 +98,8 @@ def write(
             if gzip:
                 stream = stack.enter_context(packed(stream))  # type: ignore[assignment]
             blocks = basket_blocks if layout.format == "basket" else long_blocks
-            _write_blocks(stream, blocks(transactions, parts, layout), layout, tell)
+            made = blocks(transactions, parts, layout, stage)
+            _write_blocks(stream, made, layout, tell)
     except DataError as error:
         name = None if path is None else str(path)
         raise DataError(replace(p, file=p.file or name) for p in error.problems) from None
