@@ -75,7 +75,7 @@ def report(
     Without --data it is the external edition: made of the release, its mapping and the policy
     alone, the same bytes that `anonymize --external-report` writes. With --data it is the internal
     edition, which has figures of the original; the method is run again, so that it can say why
-    groups were made. --policy also takes a certificate.
+    groups were made. For the policy a certificate will do.
 
     \b
     Examples:
