@@ -11,6 +11,7 @@ PAGE := docs/experiments.md
 MADE := $(VENV)/.made
 INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
+WEB := $(VENV)/.web
 
 COMPILED := $(shell find src -name '*.pyx' -o -name '*.pxd')
 
@@ -22,10 +23,11 @@ BUILD := $(INSTALL) --no-build-isolation
 TEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 SLOW := benchmarks docs/test_docs_examples.py experiments packaging property
 
-.PHONY: bench browser check clean demo docs experiments format help lint test twins
+.PHONY: bench browser check clean demo docs experiments format help lint serve test twins
 
 help:
 	@echo "make demo    anonymize generated hospital data and show what happened"
+	@echo "make serve   the same in a browser"
 	@echo "make test    lint, types and the whole test suite"
 	@echo "make check   lint, types and the tests that are quick: before every commit"
 	@echo "make twins   the test suite on the slow twins of the compiled parts"
@@ -50,8 +52,17 @@ $(TOOLS): pyproject.toml constraints.txt | $(INSTALLED)
 	$(BUILD) -e '.[dev]'
 	touch $@
 
+$(WEB): pyproject.toml constraints.txt | $(INSTALLED)
+	$(BUILD) -e '.[web]'
+	touch $@
+
 demo: $(INSTALLED)
 	$(BIN)/overcoat demo --out demo
+	@echo
+	@echo "The same in a browser, from a file to a release: make serve"
+
+serve: $(WEB)
+	$(BIN)/overcoat serve --demo
 
 lint: $(INSTALLED) $(TOOLS)
 	$(BIN)/ruff check .

@@ -23,8 +23,10 @@ import pytest
 from overcoat.errors import DataError
 from overcoat.spark.session import find_java, require_pyspark
 
-__all__ = ["Cluster", "need_spark", "no_cluster", "serve_cluster", "settings"]
+__all__ = ["BRIEF", "Cluster", "need_spark", "no_cluster", "serve_cluster", "settings"]
 
+# For sessions of some seconds: to compile well takes Java longer than to run what it compiles.
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _PATIENCE = 240  # seconds for a process to say that it is up, on a machine that is busy
 _STEP = 0.1
 
@@ -61,6 +63,7 @@ class Cluster:
             "SPARK_HOME": str(home),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "1g",
+            "SPARK_DAEMON_JAVA_OPTS": BRIEF,
             "SPARK_WORKER_DIR": str(self.folder / "work"),
             "SPARK_LOCAL_DIRS": str(self.folder / "local"),
         }
@@ -120,7 +123,7 @@ def no_cluster() -> Iterator[Cluster]:
 
 
 @contextmanager
-def serve_cluster(workers: int = 2) -> Iterator[Cluster]:
+def serve_cluster(workers: int = 2, memory: str = "1g") -> Iterator[Cluster]:
     """Start a master and some workers, and end them."""
     home = "org.apache.spark.deploy"
     alone = ("--host", "127.0.0.1", "--port", "0")
@@ -133,7 +136,7 @@ def serve_cluster(workers: int = 2) -> Iterator[Cluster]:
         for number in range(workers):
             cluster.start(
                 *(f"worker{number}", f"{home}.worker.Worker", *alone, "--webui-port", "0"),
-                *("--cores", "1", "--memory", "1g", cluster.address),
+                *("--cores", "1", "--memory", memory, cluster.address),
                 until="Successfully registered with master",
             )
         yield cluster
@@ -146,6 +149,8 @@ def settings(**more: Any) -> dict[str, str]:
         "spark_driver_bindAddress": "127.0.0.1",
         "spark_driver_host": "127.0.0.1",
         "spark_driver_memory": "1g",
+        "spark_driver_extraJavaOptions": BRIEF,
+        "spark_executor_extraJavaOptions": BRIEF,
         "spark_executor_memory": "512m",
         "spark_sql_shuffle_partitions": "4",
         **more,

@@ -36,6 +36,7 @@ _GROUPS = {
         "Method",
         "Outcome",
         "Searched",
+        "Separable",
         "Step",
     ),
     "Comparing and measuring": (

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from overcoat.exposure.crowds import Crowd
     from overcoat.exposure.risk import Attack, Risk
     from overcoat.least.bounds import Bounds
+    from overcoat.loss.separable import Separable
     from overcoat.mapping import Mapping
     from overcoat.measures.queries import Answers, Workload, draw_workload
     from overcoat.partition import Partition
@@ -110,6 +111,7 @@ __all__ = [
     "Risk",
     "Search",
     "Searched",
+    "Separable",
     "Setting",
     "Sink",
     "Stage",
@@ -189,6 +191,7 @@ _HOMES = {
         "evaluate",
     ),
     "least.bounds": ("Bounds",),
+    "loss.separable": ("Separable",),
     "mapping": ("Mapping",),
     "measures.queries": (
         "Answers",

@@ -50,3 +50,24 @@ def test_sources_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 6
     assert len({row.count("|") for row in rows}) == 1
+
+
+def test_what_runs_on_spark_is_laid_out(tmp_path: Path) -> None:
+    """The data, and the row of a run that has been; the tests of Spark run the command itself."""
+    pq = pytest.importorskip("pyarrow.parquet")
+    from benchmarks import spark
+
+    n_pairs = spark.write_pairs(tmp_path / "in", 40_000)
+    table = pq.read_table(tmp_path / "in")
+    assert table.num_rows == n_pairs
+    assert len(table["person"].unique()) == 40_000
+    seconds = {"read": 1.0, "reduce": 2.0, "fetch": 0.5, "measure": 0.5, "write": 3.0}
+    plan = {"n_distinct": 70, "driver_memory_planned": 5 << 20}
+    said = {"seconds": seconds, "peak_memory_mb": 150.0, "n_transactions": 100, "spark": plan}
+    there = spark.Run(10.0, said)
+    assert there.session == 3.0
+    base = spark.Run(5.0, {**said, "peak_memory_mb": 140.0})
+    row = spark._row(320, spark.Run(2.5, said), there, base)
+    cells = ["320", "100", "70", "2.5", "10", "4.0", "3", "1", "2", "1", "3", "0", "5", "10", "150"]
+    assert row == f"| {' | '.join(cells)} |\n"
+    assert row.count("|") == spark._header().splitlines()[0].count("|")

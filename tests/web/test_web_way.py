@@ -5,7 +5,6 @@ import shlex
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +12,8 @@ import httpx
 import pytest
 
 from overcoat.data import samples
-from web.serving import Server, serving
 
 pytestmark = pytest.mark.xdist_group("serve")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serving() as one:
-        yield one
-
-
-@pytest.fixture(scope="module")
-def client(server: Server) -> Iterator[httpx.Client]:
-    with server.client() as one:
-        yield one
 
 
 def ended(client: httpx.Client, project: str, choices: str, task: str) -> dict[str, Any]:

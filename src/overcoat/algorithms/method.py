@@ -66,7 +66,7 @@ class Method:
             return cast(Self, replace(self, start=start))
         raise PolicyError(
             f"{self.name} cannot go on from an earlier mapping (start): it would not keep its "
-            "groups; coat and pcta do"
+            "groups; coat, pcta and search do"
         )
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from typing import Any, ClassVar, get_args
@@ -22,6 +22,7 @@ from overcoat.checks import check_choice, check_count
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
+from overcoat.loss.separable import Separable
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import BoundPolicy
 
@@ -135,10 +136,12 @@ class Search(Method):
 
     Parameters
     ----------
-    steps : how many each of the two chains takes; by default 80 times the number of items
+    minimise : useful, ul, ncp, flat or queries; or a loss of your own: a subclass of `Separable`,
+        or whatever makes one when it is called with the data
+    start : the mapping of an earlier release to go on from: its groups stay together
+    steps : how many each of the two chains takes; by default 160 times the number of items
     seconds : when to stop, instead; the steps that were done are recorded
     seed : of the draws
-    minimise : useful, ul, ncp or queries
     queries : the workload that the objective queries asks: a `Workload`, a file, or sets of items
     base : the method whose result it starts from
     cooling : over how many steps the temperature falls; to repeat a search that was ended early
@@ -151,13 +154,15 @@ class Search(Method):
     steps: int | None = None
     seconds: float | None = None
     seed: int = 0
-    minimise: Minimise = "useful"
+    minimise: Minimise | Callable[[Transactions], Separable] = "useful"
     queries: Any = None
     base: Method = field(default_factory=Coat)
     cooling: int | None = None
+    start: Mapping | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        check_choice("minimise", self.minimise, get_args(Minimise))
+        if not callable(self.minimise):
+            check_choice("minimise", self.minimise, get_args(Minimise))
         check_count("seed", self.seed, 0)
         for name in ("steps", "cooling"):
             if (given := getattr(self, name)) is not None:
@@ -173,11 +178,19 @@ class Search(Method):
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
         """See `overcoat.algorithms.search`."""
+        minimise = self.minimise(data) if callable(self.minimise) else self.minimise
+        own = minimise if isinstance(minimise, Separable) else None
+        if own is None and callable(self.minimise):
+            raise PolicyError(
+                f"minimise must make a Separable of the data, and makes {minimise!r} of them"
+            )
         return search(
             *(data, policy, stage),
-            base=self.base,
-            minimise=self.minimise,
-            objective=lambda start: Aim.of(self.minimise, data, policy, start, stage, self.queries),
+            base=self.base if self.start is None else self.base.starting_from(self.start),
+            minimise=type(own).__name__ if own is not None else str(minimise),
+            objective=lambda start: Aim.of(minimise, data, policy, start, stage, self.queries),
+            own=own,
+            start=self.start,
             steps=self.steps,
             cooling=self.cooling,
             seconds=self.seconds,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal
 
@@ -19,16 +20,19 @@ from overcoat.errors import PolicyError
 from overcoat.kernels.problem import ERROR_BITS, GUESS_BITS, Limits, Price, Rules, guesses
 from overcoat.loss.error import ExpectedError, n_pairs
 from overcoat.loss.flat import FlatPenalty
+from overcoat.loss.separable import Separable
 from overcoat.loss.ul import UtilityLoss
+from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.policy.binding import Domain, Lint
+from overcoat.policy.counted import counted_sets
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundItemsets, BoundPgen
 from overcoat.policy.sets import Sets
 
 __all__ = ["Aim", "Minimise", "limits_of", "rules_of"]
 
-Minimise = Literal["useful", "ul", "ncp", "queries"]
+Minimise = Literal["useful", "ul", "ncp", "flat", "queries"]
 
 MOST_PAIRS = 8_000_000  # in rows: beyond, errors of pairs take more memory than they are worth
 _SCALE = 52  # bits of the cost of the start: doubles hold it exactly
@@ -36,8 +40,14 @@ _ROOM = 61  # bits of any cost
 _UL_BITS = 54
 
 
-def rules_of(data: Transactions, policy: BoundPolicy) -> Rules:
-    """Return what must hold of every partition that the search visits."""
+def rules_of(data: Transactions, policy: BoundPolicy, start: Mapping | None = None) -> Rules:
+    """Return what must hold of every partition that the search visits.
+
+    start : the mapping of an earlier release, whose groups stay together
+    """
+    tied = np.empty(0, np.int32)
+    if start is not None:
+        tied = start.partition_over(data.vocabulary).group_of
     explicit = [one for one in policy.families if isinstance(one, BoundItemsets)]
     everything = [one for one in policy.families if not isinstance(one, BoundItemsets)]
     pairs = any(one.whole_domain and one.largest >= 2 for one in everything)
@@ -55,6 +65,7 @@ def rules_of(data: Transactions, policy: BoundPolicy) -> Rules:
         np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64),
         np.concatenate([np.empty(0, np.int32), *(one.codes for one in explicit)]),
         pairs,
+        tied,
     )
 
 
@@ -101,7 +112,7 @@ class Aim:
     @classmethod
     def of(
         cls,
-        minimise: Minimise,
+        minimise: Minimise | Separable,
         data: Transactions,
         policy: BoundPolicy,
         start: Partition,
@@ -109,14 +120,15 @@ class Aim:
         queries: Any = None,
     ) -> Aim:
         """Make the objective of a search from a start."""
-        none = np.zeros(data.n_items, np.int64)
-        empty = np.zeros(data.n_items + 1, np.int64)
+        nothing = partial(Price.nothing, data.n_items)
+        if isinstance(minimise, Separable):
+            return cls(nothing(only="own", **_own(minimise)), 0.0)
         if minimise == "ul":
-            return cls(Price(0, none, empty, only="ul"), 0.0)
-        if minimise == "ncp":
-            if policy.hierarchy is not None:
-                return cls(Price(0, none, empty, only="ncp"), 0.0)
-            return cls(Price(1, none, empty), 0.0)
+            return cls(nothing(only="ul"), 0.0)
+        if minimise == "ncp" and policy.hierarchy is not None:
+            return cls(nothing(only="ncp"), 0.0)
+        if minimise in ("ncp", "flat"):
+            return cls(nothing(flat=1), 0.0)
         if minimise == "queries":
             return _queries(data, start, stage, queries)
         return _useful(data, start, stage)
@@ -135,6 +147,23 @@ class _Queries:
         """How far the start is off."""
         found: NDArray[np.int64] = np.abs((self.support << ERROR_BITS) - self.estimate)
         return found
+
+
+def _own(loss: Separable) -> dict[str, Any]:
+    """Return a loss of the user's own as the kernel asks for it: in doubles."""
+
+    def of_group(items: NDArray[np.int32], support: int) -> float:
+        return _number(loss, loss.of_group(items, support))
+
+    gone = [_number(loss, loss.of_item(item)) for item in range(loss.data.n_items)]
+    return {"own": of_group, "own_items": np.array(gone, np.float64)}
+
+
+def _number(loss: Separable, found: Any) -> float:
+    number = float(found)
+    if not 0 <= number < math.inf:
+        raise PolicyError(f"{type(loss).__name__} gives a loss of {found!r}: it is 0 or more")
+    return number
 
 
 def _useful(data: Transactions, start: Partition, stage: Stage) -> Aim:
@@ -158,7 +187,7 @@ def _queries(data: Transactions, start: Partition, stage: Stage, queries: Any) -
     """Return the mean error of given queries; of larger ones, the mean of their pairs."""
     items, pairs, ends = _kinds(data, start, stage, with_pairs=True)
     lint = Lint()
-    asked = Sets.of(queries).resolve(Domain.of(data, stage=stage), lint)
+    asked = counted_sets(Sets.of(queries)).resolve(Domain.of(data, stage=stage), lint)
     lint.raise_errors()
     keys = ends[0] * data.n_items + ends[1]
     for query in asked:

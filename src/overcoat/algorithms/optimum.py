@@ -82,6 +82,7 @@ class Optimiser:
     n_items : M
     budget : how many items may be suppressed
     nodes : how many states are looked at, at most
+    limits : prices by which a partition may cost so much at most
     """
 
     def __init__(
@@ -92,9 +93,11 @@ class Optimiser:
         budget: int,
         nodes: int,
         stage: Stage = QUIET,
+        limits: Sequence[tuple[Prices, int]] = (),
     ) -> None:
         self._scopes, self._prices, self._n, self._stage = scopes, prices, n_items, stage
         self._budget, self._limit = budget, nodes
+        self._limits = limits
         self._nodes = 0
         self._infinite = prices.infinite
         touch = [prices.touch(item) for item in range(n_items)]
@@ -103,15 +106,15 @@ class Optimiser:
 
     def find(self, known: Partition | None = None) -> Found:
         """Return the optimum; `known` is a partition that satisfies everything, if one is known."""
-        most = self._infinite if known is None else self._cost_of(known)
+        most = self._infinite if known is None else self._prices.of(known)
         best, bound = self._search(self._hardest_first(), most, first=False)
         partition = known if best is None else best
         if bound is not None:  # the limit was reached
-            cost = self._infinite if partition is None else self._cost_of(partition)
+            cost = self._infinite if partition is None else self._prices.of(partition)
             return Found(partition, cost, min(bound, cost), False, self._nodes)
         if partition is None:
             return Found(None, self._infinite, self._infinite, True, self._nodes)
-        cost = self._cost_of(partition)
+        cost = self._prices.of(partition)
         # Among equals, the first in the order of the items. As many states again may be looked at.
         self._limit += self._nodes
         first, _ = self._search(list(range(self._n)), cost, first=True)
@@ -178,6 +181,8 @@ class Optimiser:
     def _bound(self, gone: int, groups: Groups, n_gone: int, left: int) -> int:
         """Return what must be paid at least; what is impossible costs infinitely much."""
         scopes, prices, infinite = self._scopes, self._prices, self._infinite
+        if self._limits and not self._within_limits(groups, left):
+            return infinite
         if not left:
             return gone + sum(map(prices.cost, groups))
         spent = gone + sum(map(prices.least, groups))
@@ -222,6 +227,14 @@ class Optimiser:
             return infinite
         return spent
 
+    def _within_limits(self, groups: Groups, left: int) -> bool:
+        """Whether what is placed keeps all limits so far; it never costs less later."""
+        nowhere = bits((1 << self._n) - 1 & ~left & ~sum(groups))
+        return all(
+            sum(map(prices.least, groups)) + sum(map(prices.gone, nowhere)) <= most
+            for prices, most in self._limits
+        )
+
     def _pack_threes(self, vertices: list[int], shares: list[int]) -> int:
         """Return what violated threes add to the packing: of each, at least one changes."""
         rare, packed = self._scopes.rare_three, 0
@@ -249,11 +262,6 @@ class Optimiser:
         return sorted(
             every, key=lambda item: (block_size(item), self._prices.block[item], -degree[item])
         )
-
-    def _cost_of(self, partition: Partition) -> int:
-        groups = (sum(1 << item for item in group.tolist()) for group in partition.groups)
-        gone = sum(map(self._prices.gone, partition.suppressed.tolist()))
-        return gone + sum(map(self._prices.cost, groups))
 
     def _partition(self, groups: Groups | None) -> Partition | None:
         return None if groups is None else Partition.of(map(bits, groups), self._n)

@@ -25,6 +25,7 @@ cheapest of all groups that it can become.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Literal
 
@@ -33,6 +34,7 @@ from numpy.typing import NDArray
 
 from overcoat.algorithms.scopes import bits
 from overcoat.data.transactions import Transactions
+from overcoat.partition import Partition
 from overcoat.policy.hierarchy import Tree
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, TreeWeights, Weights
@@ -51,7 +53,7 @@ def prices_of(objective: Objective, data: Transactions, policy: BoundPolicy) -> 
     return FlatPrices(data, policy)
 
 
-class Prices:
+class Prices(ABC):
     """What groups and suppressed items cost, over `whole`.
 
     Attributes
@@ -96,9 +98,9 @@ class Prices:
         """Return what a group, or whatever it grows to, costs at least."""
         return self.cost(group)
 
+    @abstractmethod
     def gone(self, item: int) -> int:
         """Return what a suppressed item costs."""
-        raise NotImplementedError
 
     def touch(self, item: int) -> int | None:
         """Return the share of an item that is not alone; None if it has nobody to be with."""
@@ -115,18 +117,26 @@ class Prices:
             self._growths[group, rest] = found
         return found
 
+    def of(self, partition: Partition) -> int:
+        """Return what a partition costs."""
+        groups = (sum(1 << item for item in group.tolist()) for group in partition.groups)
+        return sum(map(self.cost, groups)) + sum(map(self.gone, partition.suppressed.tolist()))
+
     def as_fraction(self, cost: int) -> Fraction:
         """Return a cost as the measure it is of."""
         return Fraction(cost, self.whole) if self.whole else Fraction(0)
 
+    @abstractmethod
     def _cost(self, group: int) -> int:
-        raise NotImplementedError
+        """Return what a group of two or more items costs."""
 
+    @abstractmethod
     def _touch(self, item: int, others: list[int]) -> int:
-        raise NotImplementedError
+        """Return the share of an item that is not alone, given whom it can be with."""
 
+    @abstractmethod
     def _growth(self, group: int, rest: list[int]) -> int:
-        raise NotImplementedError
+        """Return what a group costs more when any of the rest joins it."""
 
     def _held(self, group: int) -> int:
         """Return how often the items of a group occur."""

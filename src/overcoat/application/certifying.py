@@ -36,7 +36,7 @@ def differing_files(certified: dict[str, Any], released: str, mapping: str) -> l
 def differing_statement(certified: dict[str, Any], policy: Policy, digest: str | None) -> list[str]:
     """Say where the policy and the input are not the certified ones; `digest` is of the input."""
     found = {"policy": policy.to_json(), "digests": {"policy": policy.digest, "input": digest}}
-    if "input" not in certified["digests"]:
+    if certified["digests"].get("input") is None:
         del found["digests"]["input"]
     digests = {name: certified["digests"].get(name) for name in found["digests"]}
     return differences({"policy": certified["policy"], "digests": digests}, found)
@@ -58,7 +58,9 @@ def compare_result(
     keep_order = result.mapping.keep_order
     if certified["edition"] == "owner":
         told = Internal.of(result, keep_order=keep_order, stage=stage)
-        return differences(certified, certificate_of(told)), []
+        content = certificate_of(told)
+        notes = _leave_out(certified["digests"], content["digests"])
+        return differences(certified, content), notes
     external = External(Published.of(result, keep_order=keep_order), stage)
     digest = result.digests.get("input")
     known = None if salt is None or digest is None else salted(digest, salt)
@@ -93,11 +95,22 @@ def compare_published(
 def _compare_public(
     certified: dict[str, Any], found: dict[str, Any], salted: bool
 ) -> tuple[list[str], list[Problem]]:
-    notes = []
     digests = dict(certified["digests"])
+    notes = _leave_out(digests, found["digests"])
     if not salted and digests.pop("input_hmac", None) is not None:
         notes.append(Problem("the salted digest of the input was not checked: that takes its salt"))
     if salted and "input_hmac" not in digests:
         notes.append(Problem("the certificate has no salted digest of the input"))
         found["digests"].pop("input_hmac", None)
     return differences({**certified, "digests": digests}, found), notes
+
+
+def _leave_out(certified: dict[str, Any], found: dict[str, Any]) -> list[Problem]:
+    """Leave out the digests of files that a certificate could not have: those of a cluster."""
+    absent = [
+        name
+        for name in ("input", "released")
+        if name in certified and certified[name] is None and found.get(name) is not None
+    ]
+    found.update(dict.fromkeys(absent))
+    return [Problem(f"the certificate has no digest of the file: {name}") for name in absent]

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from overcoat.application.reporting import publish_papers
 from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.io import check_outputs
 from overcoat.data.io.asked import Asked
 from overcoat.errors import DataError, Problem
 from overcoat.mapping import Mapping
+from overcoat.release.codebook import check_codebook
 from overcoat.spark.public import anonymize
 from overcoat.spark.result import SparkResult
 from overcoat.spark.session import start_session
@@ -38,7 +40,11 @@ def anonymize_on_spark(
     _check(data.asked, outputs)
     earlier = None if start is None else Mapping.read(start)
     policy, method = statement.bind_method(earlier)
-    check_outputs([start, *policy.files], [outputs.mapping])
+    check_codebook(outputs.codebook)
+    papers = outputs.papers
+    papers.check(outputs.mapping)
+    targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
+    check_outputs([start, *papers.inputs, *policy.files], targets)
     with context.stage("start"):
         frame = open_table(start_session(master), data.source)
 
@@ -60,6 +66,8 @@ def anonymize_on_spark(
         mapping=outputs.mapping,
         to=outputs.to,
         replace=outputs.replace,
+        codebook=outputs.codebook,
+        papers=lambda result: publish_papers(papers, result, keep_order=False, context=context),
         report=told,
         context=context,
     )
@@ -75,9 +83,7 @@ def _check(asked: Asked, outputs: Outputs) -> None:
         wrong.append("a wide table is not read on a cluster: make it a long one first")
     refused = {
         "--keep-order": outputs.keep_order,
-        "--codebook": outputs.codebook,
         "--dry-run": outputs.dry_run,
-        "reports and certificates": any(outputs.papers.files.values()),
         "standard output": outputs.released == "-",
     }
     wrong += [f"{name} cannot be had with --spark" for name, given in refused.items() if given]

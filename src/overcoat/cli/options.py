@@ -251,7 +251,7 @@ policy_options = together(
             "--minimise",
             metavar="LOSS",
             help="What the method is to minimise; exact: ul (default), ncp or flat; search: useful "
-            "(default), ul, ncp or queries.",
+            "(default), ul, ncp, flat or queries.",
         ),
         _COSTS["--known"],
         _COSTS["--ignore-unknown"],

@@ -15,13 +15,13 @@ search_options = together(
             type=FILE,
             metavar="FILE",
             help="With --minimise queries: the queries whose errors count, one set of items a "
-            "line; '3: a b' counts three times.",
+            "line; '3: a b' counts three times. Or a table with a column `weight`.",
         ),
         click.option(
             "--steps",
             type=int,
             metavar="N",
-            help="With --algorithm search: how many steps. Default: 80 an item.",
+            help="With --algorithm search: how many steps. Default: 160 an item.",
         ),
         click.option(
             "--seconds",

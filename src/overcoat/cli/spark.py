@@ -46,6 +46,7 @@ def anonymize_on_spark(
                     "allow_identifiers": outputs.allow_identifiers,
                     "spark": {
                         "n_distinct": result.plan.n_rows,
+                        "n_occurrences": result.plan.n_occurrences,
                         "driver_memory_planned": result.plan.memory,
                         "verified_on_cluster": result.verdict.ok,
                     },

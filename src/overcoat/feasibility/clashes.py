@@ -15,10 +15,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.algorithms.independent import largest_without
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
-from overcoat.feasibility.independent import largest_without
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets, BoundPgen
 

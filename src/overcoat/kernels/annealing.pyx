@@ -12,67 +12,82 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from overcoat.kernels.costs cimport PRICED
-from overcoat.kernels.keeping cimport Keeping
+from overcoat.kernels.several cimport Several
 from overcoat.kernels.pulse cimport beat
 
-from overcoat.kernels.problem import cooling_table
+from overcoat.kernels.problem import FEW_ITEMS, cooling_table
 from overcoat.kernels.reference import nothing
 
 
 cdef double REACH = 16  # a target so many temperatures above the cheapest is never taken
+cdef Py_ssize_t FEW = FEW_ITEMS
 
 
-cdef class Annealing(Keeping):
+cdef class Annealing(Several):
     """See `overcoat.kernels.moves.Annealing`."""
 
     def __init__(self, rules, limits, price, group_of, seed, tell=nothing):
         n = len(group_of)
-        self._random = seed
-        self.allowed = rules.budget
         self._cooling = cooling_table()
         self._changes, self._odds = np.zeros(n + 3), np.zeros(n + 3, np.int64)
         self._queue = np.zeros(n + 3, np.int32)
-        Keeping.__init__(self, rules, limits, price, group_of, tell)
-        self._best_slot, self._order = np.array(self._slot), np.zeros(n + 1, np.int32)
-        self.now = self.best = self.total()
-        # A start that suppresses too much is no result, and may not suppress more.
-        self.budget = max(self.allowed, self.n_suppressed)
-        if self.n_suppressed > self.allowed:
-            self.best, self.fewest = INFINITY, self.n_suppressed
+        Several.__init__(self, rules, limits, price, group_of, seed, tell)
+        self._best_slot = np.array(self._slot)
+        self.best, self.fewest = INFINITY, self.n_suppressed
+        self.remember()
 
-    def anneal(self, int64_t steps, double temperature, tell=nothing):
-        """Take so many steps at a temperature: each time some item goes where chance sends it."""
+    def anneal(self, int64_t steps, double temperature, int jumps=0, bint loose=False,
+               tell=nothing):
+        """Take so many steps at a temperature: each time some item goes where chance sends it.
+
+        Of 256 steps, `jumps` are moves of several items at once. Where it is `loose`, the limits
+        count only for what is remembered.
+        """
         cdef int64_t step
-        cdef int32_t x
-        self._tell = tell
+        cdef int32_t x, moved
+        self._tell, self._loose = tell, loose
         if self.n_items == 0:
             return
         with nogil:
             self.now = self.total()
             for step in range(steps):
-                x = <int32_t> (self.draw() % <uint64_t> self.n_items)
-                if self.heat_bath(x, temperature) and self.now < self.best:
+                x = self._leader[self.draw() % <uint64_t> self.n_items]
+                if x < 0:
+                    continue
+                if jumps and <int> (self.draw() & 255) < jumps:
+                    self.begin()
+                    self.jump(x)
+                    moved = self.accept(temperature)
+                elif self.is_bundle(x):
+                    self.begin()
+                    self.carry(x, self.somewhere(x))
+                    moved = self.accept(temperature)
+                else:
+                    moved = self.heat_bath(x, temperature)
+                if moved and self.now < self.best:
                     self.remember()
 
     def descend(self, tell=nothing):
         """Go from the best there was to where no item can move, no group be undone, with a gain."""
         cdef int32_t x = 0, slot, idle = 0
         cdef bint better = True
-        self._tell = tell
+        self._tell, self._loose = tell, False
         self.back_to_best()
         with nogil:
             self.now = self.total()
             while better:
-                better = False
                 idle = 0
                 while idle < self.n_items:
                     idle = 0 if self.improve(x) else idle + 1
                     x = x + 1 if x + 1 < self.n_items else 0
+                better = False
                 slot = 0
                 while slot < self.n_slots:
                     if self._size[slot] > 1 and self.undo(slot):
                         better = True
                     slot += 1
+                if not better and self.n_items <= FEW:
+                    better = self.improve_jointly()
             self.now = self.total()
             if self.now < self.best or self.best == INFINITY:
                 self.remember()
@@ -132,15 +147,6 @@ cdef class Annealing(Keeping):
 
     # -- one step -------------------------------------------------------------------------
 
-    cdef uint64_t draw(self) noexcept nogil:
-        """Return 63 random bits (splitmix64)."""
-        cdef uint64_t value
-        self._random += <uint64_t> 0x9E3779B97F4A7C15
-        value = self._random
-        value = (value ^ (value >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9
-        value = (value ^ (value >> 27)) * <uint64_t> 0x94D049BB133111EB
-        return (value ^ (value >> 31)) >> 1
-
     cdef int evaluate(self, int32_t x, double reach) except -1 nogil:
         """Find the targets of an item, and what each costs.
 
@@ -188,20 +194,15 @@ cdef class Annealing(Keeping):
         if n:
             self._queue[at] = one
 
-    cdef int regroup(self, int32_t x, int32_t target) except -1 nogil:
-        self.prepare(x)
-        self.shift(x, target)
-        return 0
-
     cdef int attempt(self, int32_t x, int32_t number) except -1 nogil:
         """Move the item that was evaluated, if that is allowed; else change nothing."""
         cdef int32_t home = self._slot[x], target = self._targets[number]
         self.losses_after(x, target)
-        if not self.within_limits():
+        if not (self.within_limits() and self.pairs_hold_after(x, target)):
             return 0
         self.shift(x, target)
         if self.holds_after(x, home, target):
-            self.now = self.now + self._changes[number]
+            self.now = self.total()
             self.n_moves += 1
             return 1
         self.regroup(x, home)
@@ -244,6 +245,8 @@ cdef class Annealing(Keeping):
     cdef int improve(self, int32_t x) except -1 nogil:
         """Move an item where that gains most, if it gains anywhere."""
         cdef int32_t i, best
+        if self.is_bundle(x):
+            return self.improve_bundle(x) if self._leader[x] == x else 0
         self.evaluate(x, 0)
         while True:
             best = -1
@@ -256,45 +259,107 @@ cdef class Annealing(Keeping):
                 return 1
             self._changes[best] = 0
 
+    cdef int improve_bundle(self, int32_t x) except -1 nogil:
+        """Move items that stay together where that gains, if it gains anywhere."""
+        cdef int32_t target, n_slots = self.n_slots
+        for target in range(-1, n_slots + 1):
+            self.begin()
+            if self.may_enter(x, target):
+                self.carry(x, target)
+                if self.gains():
+                    return 1
+        return 0
+
     cdef int undo(self, int32_t slot) except -1 nogil:
         """Undo a group into its items, if that is allowed and gains."""
-        cdef:
-            double before = self.total()
-            int32_t item, first, at, n = self._size[slot], i
-            int64_t flat = self.flat, ncp = self.ncp, ul = self.ul
-            bint good = True
-        # Its items in order; the first one stays.
-        i, item = 0, self._head[slot]
-        while item >= 0:
-            at = i
-            while at > 0 and self._order[at - 1] > item:
-                self._order[at] = self._order[at - 1]
-                at -= 1
-            self._order[at] = item
-            i += 1
-            item = self._next[item]
-        first = self._order[0]
-        for i in range(n - 1):
-            self._order[i] = self._order[i + 1]
-        for i in range(n - 1):
-            self.make_room(self.n_slots + 1)
-            self.regroup(self._order[i], self.free_slot())
-        good = (self.total() < before and self.flat <= max(self.flat_limit, flat)
-                and (not self._has_ncp or self.ncp <= max(self.ncp_limit, ncp))
-                and self.ul <= max(self.ul_limit, ul))
-        if good:
-            good = self.holds_for(slot, False) == 1
-            for i in range(n - 1):
-                good = good and self.holds_for(self._slot[self._order[i]], False) == 1
-            self._check_stamp += 1
-            good = good and self._sets_hold(first) == 1
-            for i in range(n - 1):
-                good = good and self._sets_hold(self._order[i]) == 1
-        if good:
-            self.n_moves += n - 1
+        cdef int32_t n, i
+        self.begin()
+        n = self.choose_group(slot)  # in order; the first one stays
+        for i in range(1, n):
+            self.carry(self._chosen[i], self.free_slot())
+        return self.gains()
+
+    cdef int gains(self) except -1 nogil:
+        """Keep what was tried if it is allowed and gains; else take it back."""
+        if self.n_went and self.total() < self._before and self.stands():
+            self.now = self.total()
+            self.n_moves += 1
             return 1
-        for i in range(n - 1):
-            self.regroup(self._order[i], slot)
+        self.go_back(0)
+        return 0
+
+    cdef int accept(self, double temperature) except -1 nogil:
+        """Keep what was tried, with odds exp(-change / temperature), if it is allowed."""
+        cdef double change = self.total() - self._before
+        cdef int64_t exponent
+        cdef bint good = self.n_went > 0
+        if good and change > 0:
+            good = change < REACH * temperature
+            if good:
+                exponent = <int64_t> (change * 256 / temperature)
+                good = <int64_t> (self.draw() & ((<uint64_t> 1 << 31) - 1)) < (
+                    self._cooling[exponent & 255] >> (exponent >> 8))
+        if good and self.stands():
+            self.now = self.total()
+            self.n_moves += 1
+            return 1
+        self.go_back(0)
+        return 0
+
+    cdef bint may_enter(self, int32_t x, int32_t target) noexcept nogil:
+        """Whether a slot is a place for an item: a group of its block, the lowest free, or none."""
+        if target < 0:
+            return self.budget > 0 and self._slot[x] >= 0
+        if target == self._slot[x] or target >= self.n_items:
+            return False
+        if target >= self.n_slots or self._size[target] == 0:
+            return target == self.free_slot()
+        return self._block[target] == self._block_of[x]
+
+    cdef int improve_jointly(self) except -1 nogil:
+        """Make the first move of several items that gains, of all there are; for few items."""
+        cdef:
+            int32_t x, y, one, other, n_slots, n, i
+            int64_t mask
+        for x in range(self.n_items):  # two items, each anywhere
+            for y in range(x + 1, self.n_items):
+                if self._leader[x] != x or self._leader[y] != y:
+                    continue
+                n_slots = self.n_slots
+                for one in range(-1, n_slots + 1):
+                    if not self.may_enter(x, one):
+                        continue
+                    for other in range(-1, n_slots + 2):
+                        self.begin()
+                        self.carry(x, one)
+                        if self.may_enter(y, other):
+                            self.carry(y, other)
+                            if self.gains():
+                                return 1
+                        else:
+                            self.go_back(0)
+        for one in range(self.n_slots):  # two groups become one
+            for other in range(one + 1, self.n_slots):
+                if (self._size[one] == 0 or self._size[other] == 0
+                        or self._block[one] != self._block[other]):
+                    continue
+                self.begin()
+                n = self.choose_group(other)
+                for i in range(n):
+                    self.carry(self._chosen[i], one)
+                if self.gains():
+                    return 1
+        for one in range(self.n_slots):  # a group becomes two
+            n = self.choose_group(one) if self._size[one] else 0
+            for mask in range(1, (<int64_t> 1 << (n - 1)) - 1 if n > 3 else 1):
+                self.begin()
+                n = self.choose_group(one)
+                other = self.free_slot()
+                for i in range(1, n):
+                    if mask >> (i - 1) & 1:
+                        self.carry(self._chosen[i], other)
+                if self.gains():
+                    return 1
         return 0
 
     cdef void remember(self) noexcept nogil:

@@ -1,9 +1,9 @@
 from libc.stdint cimport int32_t, int64_t
 
-from overcoat.kernels.moving cimport Moving
+from overcoat.kernels.losses cimport Losses
 
 cdef enum:
-    PRICED, UL, NCP
+    PRICED, UL, NCP, OWN
 
 
 cdef struct Cell:  # of two groups
@@ -11,34 +11,6 @@ cdef struct Cell:  # of two groups
     int64_t paid       # price times support, summed
     int64_t high       # no pair between them has a larger support
     int64_t cost       # now
-
-
-cdef class Losses(Moving):
-    cdef:
-        int64_t[::1] _flat_of, _ncp_of, _ul_of      # by slot
-        double[::1] _real_ul
-        int32_t[::1] _node, _ncp_node
-        const int32_t[::1] _parent, _ncp_parent
-        const int64_t[::1] _weight, _ncp_weight, _penalty
-        object _weigh
-        int64_t flat, ncp, ul                       # now
-        int64_t flat_limit, ncp_limit, ul_limit
-        int _ul_shift, _exponent
-        int64_t _new_flat, _new_ncp, _new_ul
-        double _ul_change
-        bint _has_ncp
-
-    cdef int _weigh_slot(self, int32_t slot, int32_t without, int32_t more, int64_t* weight,
-                         int32_t* node) except -1 nogil
-    cdef int32_t _ancestor(self, const int32_t[::1] parent, int32_t slot, int32_t without,
-                           int32_t more) noexcept nogil
-    cdef int64_t _ul_term(self, int64_t size, int64_t loss) noexcept nogil
-    cdef double _real_term(self, int64_t size, int64_t loss) noexcept nogil
-    cdef double _real_penalty(self, int32_t x) noexcept nogil
-    cdef int losses_after(self, int32_t x, int32_t target) except -1 nogil
-    cdef bint within_limits(self) noexcept nogil
-    cdef int _settle(self, int32_t slot) except -1 nogil
-    cdef int32_t _climb(self, const int32_t[::1] parent, int32_t one, int32_t other) noexcept nogil
 
 
 cdef class Costs(Losses):
@@ -59,6 +31,11 @@ cdef class Costs(Losses):
         int64_t _x_paid_total, _leave_cost, _least
         int64_t[::1] _estimates, _short, _left
         bint _has_pairs
+        object _own
+        dict _own_known                 # what was asked already
+        double[::1] _own_of             # by slot
+        const double[::1] _own_items
+        double _own_left
 
     cdef void look_prices(self, int32_t x) noexcept nogil
     cdef int64_t _estimate(self, int64_t met, int64_t one, int64_t other) noexcept nogil
@@ -74,5 +51,9 @@ cdef class Costs(Losses):
     cdef double change(self, int32_t x, int32_t target, bint least) except? -1 nogil
     cdef int64_t _row_cost(self, int32_t slot, int32_t other) noexcept nogil
     cdef void _price_row(self, int32_t slot) noexcept nogil
+    cdef double ask(self, int32_t slot, int32_t without, int32_t more,
+                    int64_t support) except? -1 nogil
+    cdef double _own_change(self, int32_t x, int32_t target) except? -1 nogil
+    cdef int ask_again(self, int32_t slot) except -1 nogil
     cdef double total(self) noexcept nogil
     cdef _price_all(self)

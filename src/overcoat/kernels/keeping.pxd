@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 
 from overcoat.kernels.costs cimport Costs
 
@@ -6,10 +6,6 @@ from overcoat.kernels.costs cimport Costs
 cdef class Keeping(Costs):
     cdef:
         # families of all m-itemsets
-        int n_families
-        int32_t[::1] _m
-        const uint8_t[:, ::1] _linkable
-        int32_t[:, ::1] _links              # by family and slot: how many of its items are linkable
         int32_t* _stack                     # rows
         int64_t _stack_room
         int64_t[::1] _row_mark
@@ -27,9 +23,20 @@ cdef class Keeping(Costs):
         int32_t[::1] _image
         int64_t[::1] _group_mask
         int64_t[::1] _part_count
-        bint _post
+        bint _post, _in_bits
+        int _largest                        # m of any family
+        uint64_t[::1] _rows_in              # by slot: the rows that hold it, as bits
+        int64_t _words                      # of 64 rows
+        int64_t[::1] _pair_mark             # of two slots, by stamp
+        int64_t _pair_stamp
 
     cdef int holds_after(self, int32_t x, int32_t home, int32_t target) except -1 nogil
+    cdef void _set_rows(self, int32_t x, int32_t slot) noexcept nogil
+    cdef int _large_sets_hold(self, int32_t x, int32_t home, int32_t target) except -1 nogil
+    cdef int _threes_hold(self, int family, int32_t home, int32_t target) except -1 nogil
+    cdef bint _first_time(self, int32_t one, int32_t other, bint entered) noexcept nogil
+    cdef bint _three_holds(self, int32_t one, int32_t two, int32_t three,
+                           int64_t near) noexcept nogil
     cdef int holds_for(self, int32_t group, bint narrow) except -1 nogil
     cdef int _sets_hold(self, int32_t item) except -1 nogil
     cdef int _set_holds(self, int64_t number) except -1 nogil

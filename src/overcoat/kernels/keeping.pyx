@@ -9,16 +9,32 @@ linkable groups: grown group by group along the rows that hold them. Explicit it
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, realloc
 
 from overcoat.kernels.costs cimport Costs
 from overcoat.kernels.pulse cimport beat
 
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    static __inline int overcoat_lowest(unsigned long long bits) {
+        unsigned long place;
+        _BitScanForward64(&place, bits);
+        return (int) place;
+    }
+    #else
+    #define overcoat_lowest(bits) __builtin_ctzll(bits)
+    #endif
+    """
+    int lowest "overcoat_lowest" (uint64_t bits) noexcept nogil
+
 cdef enum:
     MASKED = 12  # an itemset of up to so many groups has its parts counted one by one
 
 WITNESSES = 64  # an itemset that needs more is counted each time
+MOST_WORDS = 1 << 25  # of 64 rows each, for all groups: a quarter of a gigabyte
 
 
 cdef class Keeping(Costs):
@@ -31,14 +47,7 @@ cdef class Keeping(Costs):
         free(self._stack)
 
     def __init__(self, rules, limits, price, group_of, tell):
-        cdef int family
-        cdef int32_t x
         n = len(group_of)
-        self.n_families = len(rules.all_sets)
-        self._m = np.array([m for m, _ in rules.all_sets], np.int32)
-        self._linkable = np.ascontiguousarray(
-            [linkable for _, linkable in rules.all_sets] or np.zeros((1, n)), np.uint8)
-        self._links = np.zeros((max(self.n_families, 1), max(n, 1)), np.int32)
         self._row_mark = np.zeros(max(len(rules.counts), 1), np.int64)
         self._inside = np.zeros(max(n, 1), np.int64)
         self.n_sets = len(rules.set_offsets) - 1
@@ -53,14 +62,18 @@ cdef class Keeping(Costs):
         self._checked = np.zeros(max(self.n_sets, 1), np.int64)
         self._image, self._group_mask = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int64)
         self._part_count = np.zeros(1 << MASKED, np.int64)
-        # Two groups at a time are looked at before a move; is there more to ask for?
-        whole = all(m <= 2 and all(linkable) for m, linkable in rules.all_sets)
-        self._post = self.n_sets > 0 or not (whole and rules.pairs)
         Costs.__init__(self, rules, limits, price, group_of, tell)
-        for family in range(self.n_families):
+        # Two groups at a time are looked at before a move; is there more to ask for?
+        self._largest = max(self._m, default=0)
+        self._post = self.n_sets > 0 or self._largest > 2
+        self._words = (len(rules.counts) + 63) // 64
+        self._in_bits = self._largest > 2 and self._words * max(n, 1) <= MOST_WORDS
+        if self._in_bits:
+            self._pair_mark = np.zeros(max(n, 1) * max(n, 1), np.int64)
+            self._rows_in = np.zeros(max(n, 1) * self._words, np.uint64)
             for x in range(n):
                 if self._slot[x] >= 0:
-                    self._links[family, self._slot[x]] += self._linkable[family, x]
+                    self._set_rows(x, self._slot[x])
 
     def holds(self):
         """Whether the whole policy holds now, the budget apart."""
@@ -75,35 +88,63 @@ cdef class Keeping(Costs):
                 return False
         return True
 
+    def broken(self):
+        """Return by how much the policy is broken: 0 where it holds, the budget apart.
+
+        Whatever 1 to k-1 hold counts as many as hold it: they all have to be told apart no more.
+        """
+        cdef int32_t slot, other
+        cdef int64_t number, met, total = 0
+        for slot in range(self.n_slots):
+            if self._size[slot] == 0 or self._bits[slot] == 0:
+                continue
+            if self._support[slot] < self.k:
+                total += self._support[slot]
+            for other in range(slot):
+                if self._size[other] and self._bits[slot] & self._bits[other] & self._two:
+                    met = self._met[slot * self._room + other]
+                    if met < self.k:
+                        total += met
+        if total == 0 and self._largest > 2:
+            for slot in range(self.n_slots):
+                if self._size[slot] and not self.holds_for(slot, False):
+                    total += 1
+        self._check_stamp += 1
+        for number in range(self.n_sets):
+            if not self._set_holds(number):
+                total += 1
+        return total
+
     cdef int shift(self, int32_t x, int32_t target) except -1 nogil:
-        cdef int32_t home = self._slot[x]
-        cdef int family
+        cdef int32_t home = self._slot[x], i = 0
+        cdef int64_t h, row
         Costs.shift(self, x, target)
-        for family in range(self.n_families):
-            if home >= 0:
-                self._links[family, home] -= self._linkable[family, x]
-            if target >= 0:
-                self._links[family, target] += self._linkable[family, x]
+        if not self._in_bits:
+            return 0
+        if home >= 0:
+            for h in range(self._holder_start[x], self._holder_start[x + 1]):
+                row = self._holders[h]
+                if self._row_alone[i]:
+                    self._rows_in[home * self._words + (row >> 6)] &= ~(<uint64_t> 1 << (row & 63))
+                i += 1
+        if target >= 0:
+            self._set_rows(x, target)
         return 0
 
+    cdef void _set_rows(self, int32_t x, int32_t slot) noexcept nogil:
+        """Note that a group is in the rows of an item."""
+        cdef int64_t h, row
+        for h in range(self._holder_start[x], self._holder_start[x + 1]):
+            row = self._holders[h]
+            self._rows_in[slot * self._words + (row >> 6)] |= <uint64_t> 1 << (row & 63)
+
     cdef int holds_after(self, int32_t x, int32_t home, int32_t target) except -1 nogil:
-        """Whether everything holds, an item having moved from one slot to another."""
+        """Whether everything holds, an item having moved; pairs of groups are known to."""
         cdef int32_t i, item, side, group
         if not self._post:
             return 1
-        if self.n_families:
-            self._inside_stamp += 1
-            for i in range(self.n_seen):
-                self._inside[self._seen[i]] = self._inside_stamp
-            if home >= 0:
-                self._inside[home] = self._inside_stamp
-            if target >= 0:
-                self._inside[target] = self._inside_stamp
-            if home >= 0 and self._size[home] and not self.holds_for(home, True):
-                return 0
-            # A group that has become linkable only now must hold in all its sets.
-            if target >= 0 and not self.holds_for(target, self._was_linkable(x, target)):
-                return 0
+        if self._largest > 2 and not self._large_sets_hold(x, home, target):
+            return 0
         if self.n_sets:
             self._check_stamp += 1
             if not self._sets_hold(x):
@@ -119,14 +160,115 @@ cdef class Keeping(Costs):
                     item = self._next[item]
         return 1
 
-    cdef bint _was_linkable(self, int32_t x, int32_t target) noexcept nogil:
-        """Whether a group was linkable, to every family that it is now, before an item came."""
+    cdef int _large_sets_hold(self, int32_t x, int32_t home, int32_t target) except -1 nogil:
+        """Whether sets of three and more groups hold, an item having moved.
+
+        Only sets can have changed whose other groups were seen with the item: of the group that
+        it left in rows where it was the only one, of the group that it came to in the others.
+        """
+        cdef int32_t i
         cdef int family
+        cdef bint known = self._was_linkable(x, target) if target >= 0 else True
+        if home >= 0 and self._size[home] == 0:
+            home = -1
+        if self._in_bits and known:
+            for family in range(self.n_families):
+                if self._m[family] > 2 and not self._threes_hold(family, home, target):
+                    return 0
+            if self._largest == 3:
+                return 1
+        self._inside_stamp += 1
+        for i in range(self.n_seen):
+            self._inside[self._seen[i]] = self._inside_stamp
+        if home >= 0:
+            self._inside[home] = self._inside_stamp
+        if target >= 0:
+            self._inside[target] = self._inside_stamp
+        if home >= 0 and not self.holds_for(home, True):
+            return 0
+        # A group that has become linkable only now must hold in all its sets.
+        if target >= 0 and not self.holds_for(target, known):
+            return 0
+        return 1
+
+    cdef bint _was_linkable(self, int32_t x, int32_t target) noexcept nogil:
+        """Whether a group was asked for by every family that does so now, before an item came.
+
+        Of sets of three and more. A group of its own is seen in the rows of the item alone.
+        """
+        cdef int family
+        if self._size[target] == 1:
+            return True
         for family in range(self.n_families):
-            if self._links[family, target] and (
+            if self._m[family] > 2 and self._links[family, target] and (
                     self._links[family, target] == self._linkable[family, x]):
                 return False
         return True
+
+    cdef int _threes_hold(self, int family, int32_t home, int32_t target) except -1 nogil:
+        """Whether all sets of three that a move may have changed hold; see `_large_sets_hold`."""
+        cdef:
+            int32_t row, e, f, one, other
+            int64_t near, h = self._holder_start[self._x]
+            bint alone, of_home, of_target, met
+        of_home = home >= 0 and self._links[family, home]
+        of_target = target >= 0 and self._links[family, target]
+        self._pair_stamp += 2
+        for row in range(<int32_t> (self._holder_start[self._x + 1] - h)):
+            near, alone, met = self._holders[h + row] >> 6, self._row_alone[row], False
+            for e in range(self._row_start[row], self._row_start[row + 1]):
+                met = met or self._entry[e] == target
+            for e in range(self._row_start[row], self._row_start[row + 1]):
+                one = self._entry[e]
+                if one == target or self._links[family, one] == 0:
+                    continue
+                if of_home and of_target and self._first_time(home, one, False):
+                    if not self._three_holds(home, target, one, near):
+                        return 0
+                for f in range(self._row_start[row], e):
+                    other = self._entry[f]
+                    if other == target or self._links[family, other] == 0:
+                        continue
+                    if of_home and alone and self._first_time(one, other, False):
+                        if not self._three_holds(home, one, other, near):
+                            return 0
+                    if of_target and not met and self._first_time(one, other, True):
+                        if not self._three_holds(target, one, other, near):
+                            return 0
+                self._work += e - self._row_start[row]
+            beat(self._tell, &self._work, self._row_start[row + 1] - self._row_start[row])
+        return 1
+
+    cdef bint _first_time(self, int32_t one, int32_t other, bint entered) noexcept nogil:
+        """Whether two groups are seen for the first time, for either of two purposes."""
+        cdef int32_t low = min(one, other), high = max(one, other)
+        cdef int64_t place = low * self.n_items + high if entered else high * self.n_items + low
+        if self._pair_mark[place] == self._pair_stamp:
+            return False
+        self._pair_mark[place] = self._pair_stamp
+        return True
+
+    cdef bint _three_holds(
+        self, int32_t one, int32_t two, int32_t three, int64_t near
+    ) noexcept nogil:
+        """Whether three groups are held together by none or k; `near` is where to look first."""
+        cdef:
+            const uint64_t* first = &self._rows_in[one * self._words]
+            const uint64_t* second = &self._rows_in[two * self._words]
+            const uint64_t* third = &self._rows_in[three * self._words]
+            int64_t at = near, n, count = 0
+            uint64_t both
+        for n in range(self._words):
+            both = first[at] & second[at] & third[at]
+            while both:
+                count += self._counts[(at << 6) + lowest(both)]
+                if count >= self.k:
+                    self._work += n
+                    return True
+                both &= both - 1
+            at = at + 1 if at + 1 < self._words else 0
+        self._work += self._words
+        return count == 0
 
     # -- all sets of m groups -------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 
 cdef class Moving:
@@ -35,12 +35,21 @@ cdef class Moving:
         int32_t n_targets
         int64_t[::1] _mark
         int64_t _stamp
+        uint8_t[::1] _row_alone             # whether no other item of its group is in a row
+        # which families ask for a group, as bits; of all m-itemsets, one bit each
+        int n_families
+        int32_t[::1] _m
+        const uint8_t[:, ::1] _linkable
+        int32_t[:, ::1] _links              # by family and slot: how many of its items are linkable
+        int64_t[::1] _bits, _item_bits      # by slot, by item
+        int64_t _two                        # the families that ask for two groups at a time
         object _tell
         int64_t _work
-        bint _pairs
 
     cdef int look(self, int32_t x) except -1 nogil
     cdef int find_targets(self, int32_t x, int64_t budget) except -1 nogil
+    cdef int pairs_hold_after(self, int32_t x, int32_t target) except -1 nogil
+    cdef int64_t bits_without(self, int32_t slot, int32_t x) noexcept nogil
     cdef void count_both(self, int32_t target) noexcept nogil
     cdef void clear_both(self, int32_t target) noexcept nogil
     cdef int32_t free_slot(self) noexcept nogil

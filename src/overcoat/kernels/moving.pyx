@@ -8,11 +8,14 @@ move changes: `look` visits them once, and every target is judged by what it saw
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
 from overcoat.kernels.pulse cimport beat
+
+cdef enum:
+    FAMILIES = 60  # bits that are used
 
 
 cdef class Moving:
@@ -32,7 +35,7 @@ cdef class Moving:
         self._counts = np.ascontiguousarray(rules.counts, np.int64)
         self._block_of = np.ascontiguousarray(rules.block_of, np.int32)
         self.n_items = len(rules.block_of)
-        self.k, self._pairs = rules.k, rules.pairs
+        self.k = rules.k
         n, n_rows = self.n_items, len(rules.counts)
         lengths = np.diff(rules.offsets)
         rows = np.repeat(np.arange(n_rows, dtype=np.int32), lengths)
@@ -50,6 +53,7 @@ cdef class Moving:
         self._row_start = np.empty(most_rows + 1, np.int32)
         self._row_at = np.empty(most_rows + 1, np.int32)
         self._row_count = np.empty(most_rows + 1, np.int64)
+        self._row_alone = np.empty(most_rows + 1, np.uint8)
         one = max(n, 1)
         self._head, self._next = np.full(one, -1, np.int32), np.full(one, -1, np.int32)
         self._prev, self._slot = np.full(one, -1, np.int32), np.full(one, -1, np.int32)
@@ -61,6 +65,7 @@ cdef class Moving:
         self._first_row, self._n_with = np.zeros(one + 1, np.int32), np.zeros(one, np.int32)
         self._mark, self._stamp = np.zeros(one, np.int64), 0
         self._x = -1
+        self._read_families(rules)
         groups, slots = np.unique(group_of[group_of >= 0], return_inverse=True)
         cdef int32_t[::1] start = np.full(one, -1, np.int32)
         placed = np.asarray(start)[:n]
@@ -74,6 +79,32 @@ cdef class Moving:
                 self._occurrences[start[x]] += self._item_support[x]
         self.make_room(max(self.n_slots + 16, 32))
         self._count_all()
+
+    def _read_families(self, rules):
+        """Take the families of all m-itemsets; sizes beyond two are the business of `Keeping`."""
+        families = list(rules.all_sets)
+        n, one = self.n_items, max(self.n_items, 1)
+        if rules.pairs:  # known of all items, whatever family it follows from
+            families.append((2, np.ones(n, np.uint8)))
+        # Where there are more families than bits, the last bit stands for all that are left: more
+        # is asked then than the policy asks for.
+        if len(families) > FAMILIES:
+            most = max(m for m, _ in families[FAMILIES - 1:])
+            every = np.bitwise_or.reduce([linked for _, linked in families[FAMILIES - 1:]])
+            families = [*families[:FAMILIES - 1], (most, every)]
+        self.n_families = len(families)
+        self._m = np.array([m for m, _ in families], np.int32)
+        self._linkable = np.ascontiguousarray(
+            [linked for _, linked in families] or np.zeros((1, n)), np.uint8)
+        self._links = np.zeros((max(self.n_families, 1), one), np.int32)
+        self._bits, self._two = np.zeros(one, np.int64), 0
+        item_bits = np.zeros(one, np.int64)
+        for number, (m, linked) in enumerate(families):
+            if m >= 1:
+                item_bits[:n] |= np.asarray(linked[:n], np.int64) << number
+            if m >= 2:
+                self._two |= 1 << number
+        self._item_bits = item_bits
 
     cdef int _count_all(self) except -1:
         """Count, over all rows, how many hold each group, and each two of them."""
@@ -136,6 +167,7 @@ cdef class Moving:
                     n += 1
             self._row_start[n_rows] = start
             self._row_count[n_rows] = count
+            self._row_alone[n_rows] = alone
             n_rows += 1
             if alone:
                 self._alone_total += count
@@ -178,15 +210,19 @@ cdef class Moving:
         """
         cdef:
             int32_t home = self._slot[x], group, i, j, n = 0, kept, bad = -1
-            int64_t k = self.k, left
+            int64_t k = self.k, left, x_bits = self._item_bits[x], rest = 0, asked
             bint may_stand = True
         self.n_targets = 0
-        if self._pairs and home >= 0 and self._size[home] > 1:
-            # What is left of its group: with others, and by itself.
-            if self._support[home] - self._alone_total < k:
+        if home >= 0 and self._size[home] > 1:
+            # What is left of its group: by itself, and with others.
+            rest = self.bits_without(home, x)
+            left = self._support[home] - self._alone_total
+            if rest and 0 < left < k:
                 return 0
             for i in range(self.n_seen):
                 group = self._seen[i]
+                if rest & self._bits[group] & self._two == 0:
+                    continue
                 left = self._met[home * self._room + group] - self._alone[group]
                 if 0 < left < k:
                     if bad >= 0:
@@ -197,32 +233,39 @@ cdef class Moving:
                     and (bad < 0 or bad == group)):
                 self._targets[n] = group
                 n += 1
-        if self._pairs:
+        if self._two:
             # With whom it is seen by too few, its new group must be seen already.
             for i in range(self.n_seen):
                 group = self._seen[i]
                 if self._together[group] >= k:
                     continue
-                may_stand = False
+                asked = self._bits[group] & self._two
+                if asked & x_bits:
+                    may_stand = False
+                elif asked == 0:
+                    continue
                 kept = 0
                 for j in range(n):
                     if (self._targets[j] == group
-                            or self._met[group * self._room + self._targets[j]] > 0):
+                            or self._met[group * self._room + self._targets[j]] > 0
+                            or asked & (x_bits | self._bits[self._targets[j]]) == 0):
                         self._targets[kept] = self._targets[j]
                         kept += 1
                 n = kept
                 beat(self._tell, &self._work, n)
-            if home >= 0 and self._size[home] > 1:
+            if rest & self._two:
                 kept = 0
                 for j in range(n):
                     left = self.met_after(home, self._targets[j])
-                    if left == 0 or left >= k:
+                    if (left == 0 or left >= k or rest & self._two & (
+                            x_bits | self._bits[self._targets[j]]) == 0):
                         self._targets[kept] = self._targets[j]
                         kept += 1
                 n = kept
                 left = self._item_support[x] - self._alone_total
-                may_stand = may_stand and (left == 0 or left >= k)
-            may_stand = may_stand and self._item_support[x] >= k
+                if rest & self._two & x_bits and 0 < left < k:
+                    may_stand = False
+        may_stand = may_stand and (x_bits == 0 or self._item_support[x] >= k)
         beat(self._tell, &self._work, self.n_slots)
         if may_stand and bad < 0 and (home < 0 or self._size[home] > 1):
             self._targets[n] = self.free_slot()
@@ -232,6 +275,46 @@ cdef class Moving:
             n += 1
         self.n_targets = n
         return 0
+
+    cdef int64_t bits_without(self, int32_t slot, int32_t x) noexcept nogil:
+        """Return which families ask for a group when one of its items has left."""
+        cdef int64_t found = self._bits[slot]
+        cdef int family
+        if self._item_bits[x]:
+            for family in range(self.n_families):
+                if self._linkable[family, x] and self._links[family, slot] == 1:
+                    found &= ~(<int64_t> 1 << family)
+        return found
+
+    cdef int pairs_hold_after(self, int32_t x, int32_t target) except -1 nogil:
+        """Whether, when the item seen has moved to a target of `find_targets`, all pairs hold.
+
+        What `find_targets` could not tell: what comes of a group that more families ask for now.
+        """
+        cdef:
+            int32_t group
+            int64_t met, more
+            bint good = True
+        if target < 0 or target >= self.n_slots or self._size[target] == 0:
+            return 1
+        more = self._item_bits[x] & ~self._bits[target]
+        if more == 0:
+            return 1
+        met = self._support[target] + self._item_support[x] - self._together[target]
+        if 0 < met < self.k:
+            return 0
+        self.count_both(target)
+        for group in range(self.n_slots):
+            if group == target or group == self._slot[x] or more & self._bits[group] & self._two == 0:
+                continue
+            met = (self._met[target * self._room + group] + self._together[group]
+                   - self._both[group])
+            if 0 < met < self.k:
+                good = False
+                break
+        self.clear_both(target)
+        beat(self._tell, &self._work, self.n_slots)
+        return good
 
     cdef void count_both(self, int32_t target) noexcept nogil:
         """Count, with each group, the rows of the item that hold a target, too."""
@@ -301,6 +384,11 @@ cdef class Moving:
         return 0
 
     cdef void _add(self, int32_t x, int32_t slot) noexcept nogil:
+        cdef int family
+        if self._item_bits[x]:
+            for family in range(self.n_families):
+                self._links[family, slot] += self._linkable[family, x]
+            self._bits[slot] |= self._item_bits[x]
         self._next[x] = self._head[slot]
         self._prev[x] = -1
         if self._head[slot] >= 0:
@@ -311,6 +399,11 @@ cdef class Moving:
         self._block[slot] = self._block_of[x]
 
     cdef void _remove(self, int32_t x, int32_t slot) noexcept nogil:
+        cdef int family
+        if self._item_bits[x]:
+            self._bits[slot] = self.bits_without(slot, x)
+            for family in range(self.n_families):
+                self._links[family, slot] -= self._linkable[family, x]
         if self._prev[x] >= 0:
             self._next[self._prev[x]] = self._next[x]
         else:

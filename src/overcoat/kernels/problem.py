@@ -6,18 +6,29 @@ Everything that decides is a whole number, so that what is found does not depend
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ERROR_BITS", "GUESS_BITS", "Limits", "Price", "Rules", "cooling_table", "guesses"]
+__all__ = [
+    "ERROR_BITS",
+    "FEW_ITEMS",
+    "GUESS_BITS",
+    "Limits",
+    "Price",
+    "Rules",
+    "cooling_table",
+    "guesses",
+]
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 ERROR_BITS = 10  # estimates are counted in 1/1024 of a person
 GUESS_BITS = 20  # chances in about a millionth
+FEW_ITEMS = 12  # of so few, a descent also tries all moves of two items, all merges and splits
 
 
 _NUMBERS: Numbers = np.empty(0, np.int64)  # none of them
@@ -37,6 +48,8 @@ class Rules:
     set_offsets, set_codes : explicit itemsets
     pairs : every two groups that meet must do so in k transactions or more: a consequence of the
         families, known beforehand, by which most moves that cannot be made are told at once
+    tied : of each item the first of those that it stays with, itself where it is free; -1 where it
+        stays suppressed. Empty: all are free
     """
 
     offsets: Numbers
@@ -49,6 +62,11 @@ class Rules:
     set_offsets: Numbers = field(default_factory=lambda: np.zeros(1, np.int64))
     set_codes: Codes = field(default_factory=lambda: _CODES)
     pairs: bool = False
+    tied: Codes = field(default_factory=lambda: _CODES)
+
+    def leaders(self) -> Codes:
+        """Return of each item the first of those that it stays with; -1: it stays suppressed."""
+        return self.tied if len(self.tied) else np.arange(len(self.block_of), dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +79,9 @@ class Price:
     item : price of each item's error, (M,)
     starts, others, supports, prices : for each item the items it is priced with, as CSR, the most
         supported pair first: how many have both, and the price of the error
-    only : "" or the loss that alone is minimised: ul, ncp
+    only : "" or the loss that alone is minimised: ul, ncp, own
+    own : with `own`, the loss of a group of two or more items that so many transactions hold
+    own_items : and that of suppressing each item
     """
 
     flat: int
@@ -71,6 +91,14 @@ class Price:
     supports: Numbers = field(default_factory=lambda: _NUMBERS)
     prices: Numbers = field(default_factory=lambda: _NUMBERS)
     only: str = ""
+    own: Callable[[Codes, int], float] | None = None
+    own_items: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    @classmethod
+    def nothing(cls, n_items: int, **more: Any) -> Price:
+        """Return the price of what costs nothing, or nothing but what is given."""
+        none, empty = np.zeros(n_items, np.int64), np.zeros(n_items + 1, np.int64)
+        return replace(cls(0, none, empty), **more)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping as Abstract
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from inspect import signature
 from pathlib import Path
@@ -25,12 +25,14 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, MappingError, PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.policy.config import read_policy, read_settings
-from overcoat.policy.policy import BoundPolicy, Policy
+from overcoat.policy.policy import BoundPolicy, Policy, given_parts
 from overcoat.release.result import Result
 
 __all__ = [
     "MappingLike",
     "PolicyLike",
+    "Run",
+    "ask",
     "fill_in",
     "method_of",
     "pair_notes",
@@ -207,3 +209,35 @@ def method_of(policy: Any, method: Any) -> Method:
         settings = read_settings(Path(policy))
         return take_method(settings.get("algorithm"), minimise=settings.get("minimise"))
     return take_method(method)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is to be found: by which policy, by which method, from which earlier mapping on."""
+
+    policy: Policy
+    method: Method
+    start: Mapping | None
+
+
+def ask(policy: Any, method: Any, start: Any, **parts: Any) -> Run:
+    """Take what a run is asked for by: a whole policy, or its `parts`, of which k is one.
+
+    A wrong method is a problem of the policy, to be told with whatever else is wrong when that is
+    bound.
+    """
+    k = parts["k"]
+    if isinstance(k, str) and k.strip().isdecimal():
+        raise PolicyError(f"k must be a whole number, not a string: write k={k.strip()}")
+    if policy is None and isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
+        policy, parts = k, {**parts, "k": None}
+    given = given_parts(policy, parts)
+    if policy is None and k is None:
+        raise PolicyError("k is missing: how many people must an itemset match?")
+    chosen = Policy(**{"privacy": (), **given}) if policy is None else take_policy(policy)
+    earlier = None if start is None else take_mapping(start)
+    try:
+        how = method_of(policy, method)
+        return Run(chosen, how if earlier is None else how.starting_from(earlier), earlier)
+    except PolicyError as error:
+        return Run(chosen.with_problems(error.problems), take_method(None), earlier)

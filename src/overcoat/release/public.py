@@ -7,22 +7,22 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from overcoat.algorithms import Method, take_method
+from overcoat.algorithms import Method
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.errors import InfeasibleError, PolicyError
+from overcoat.errors import InfeasibleError
 from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.log import event
 from overcoat.policy.hierarchy import AnyHierarchy
-from overcoat.policy.policy import BoundPolicy, Penalties, Policy, WeightsLike, given_parts
+from overcoat.policy.policy import BoundPolicy, Penalties, WeightsLike
 from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.release.given import (
     MappingLike,
     PolicyLike,
+    ask,
     fill_in,
-    method_of,
     pair_notes,
     take_data,
     take_mapping,
@@ -97,37 +97,26 @@ def anonymize(
     """
     context = Context.of(context)
     data = take_data(data, options, context)
-    if isinstance(k, str) and k.strip().isdecimal():
-        raise PolicyError(f"k must be a whole number, not a string: write k={k.strip()}")
-    if policy is None and isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
-        policy, k = k, None
-    parts: dict[str, Any] = {
-        "k": k,
-        "privacy": privacy,
-        "utility": utility,
-        "max_suppressed": max_suppressed,
-        "hierarchy": hierarchy,
-        "weights": weights,
-        "penalties": penalties,
-    }
-    given = given_parts(policy, parts)
-    if policy is None and k is None:
-        raise PolicyError("k is missing: how many people must an itemset match?")
-    chosen = Policy(**{"privacy": (), **given}) if policy is None else take_policy(policy)
+    asked = ask(
+        policy,
+        method,
+        start,
+        k=k,
+        privacy=privacy,
+        utility=utility,
+        max_suppressed=max_suppressed,
+        hierarchy=hierarchy,
+        weights=weights,
+        penalties=penalties,
+    )
     seconds: dict[str, float] = {}
     with context.stage("policy", seconds) as stage:
         identifiers = refuse_identifiers(data, allow=allow_identifiers, stage=stage)
-        earlier = None if start is None else take_mapping(start)
-        try:
-            how = method_of(policy, method)
-            if earlier is not None:
-                how = how.starting_from(earlier)
-        except PolicyError as error:  # to be told with whatever else is wrong
-            chosen, how = chosen.with_problems(error.problems), take_method(None)
-        bound = linted(data, chosen.bind(data, known=earlier or (), stage=stage), stage=stage)
+        bound = asked.policy.bind(data, known=asked.start or (), stage=stage)
+        bound = linted(data, bound, stage=stage)
     try:
         return find_release(
-            *(data, bound, how),
+            *(data, bound, asked.method),
             partial=partial,
             context=context,
             seconds=seconds,

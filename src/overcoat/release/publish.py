@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from overcoat.context import Stage
 from overcoat.data.io import Staging, pack
+from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, VerificationError
 from overcoat.log import event
@@ -26,7 +27,7 @@ from overcoat.release.sinks import sink_for
 if TYPE_CHECKING:
     from overcoat.release.result import Result
 
-__all__ = ["Beside", "publish"]
+__all__ = ["Beside", "publish", "stage_files"]
 
 # Further files, each with what makes its content; called when the digests of the rest are known.
 Beside = Abstract[str | Path, Callable[[], str | bytes]]
@@ -65,38 +66,60 @@ def publish(
         copy = sink.read_back(layout, keep_order=keep_order, stage=stage)
         _check_copy(copy, result.released, keep_order)
         result.digests["released"] = copy.file_digest
-        result.laid_out(layout)
         if sink.staged is not None:
             _check_target(result, sink.name, sink.staged)
-        if mapping is not None:
-            staged = staging.stage(mapping)
-            release = result.released.content_digest
-            text = result.mapping.dumps(keep_order=keep_order, release=release)
-            content = pack(mapping, text.encode())
-            staged.write_bytes(content)
-            result.digests["mapping"] = hashlib.sha256(content).hexdigest()
-            _check_target(result, str(mapping), staged)
-            if Mapping.read(staged) != result.mapping:
-                raise VerificationError("the mapping does not read back as it was written")
-        if codebook is not None:
-            staged = staging.stage(codebook)
-            rows = codebook_rows(result)
-            marked = result.data.layout is not None and result.data.layout.bom
-            staged.write_bytes(codebook_bytes(codebook, rows, bom=marked, like=layout.sep))
-            _check_target(result, str(codebook), staged)
-            if read_codebook(staged, str(codebook), like=layout.sep) != codebook_cells(rows):
-                raise VerificationError("the codebook does not read back as it was written")
-        for path, made in beside.items():
-            stage()
-            staged, paper = staging.stage(path), made()
-            staged.write_bytes(pack(path, paper.encode() if isinstance(paper, str) else paper))
-            _check_target(result, str(path), staged)
+        stage_files(
+            *(result, staging, layout),
+            mapping=mapping,
+            codebook=codebook,
+            beside=beside,
+            keep_order=keep_order,
+            stage=stage,
+        )
         if report is not None:
             report()
         sink.send(alone=mapping is None and codebook is None and not beside)
         staging.commit(sink.commit if sink.commits else None)
     sums: dict[str, Any] = {f"{name}_sha256": digest for name, digest in result.digests.items()}
     event("published", f"published {sink.name}", released=sink.name, mapping=mapping, **sums)
+
+
+def stage_files(
+    result: Result,
+    staging: Staging,
+    layout: Layout,
+    *,
+    mapping: str | Path | None,
+    codebook: str | Path | None,
+    beside: Beside | None,
+    keep_order: bool = False,
+    stage: Stage,
+) -> None:
+    """Stage what goes with a release: the mapping, the codebook, further files."""
+    result.laid_out(layout)
+    if mapping is not None:
+        staged = staging.stage(mapping)
+        release = result.released.content_digest
+        text = result.mapping.dumps(keep_order=keep_order, release=release)
+        content = pack(mapping, text.encode())
+        staged.write_bytes(content)
+        result.digests["mapping"] = hashlib.sha256(content).hexdigest()
+        _check_target(result, str(mapping), staged)
+        if Mapping.read(staged) != result.mapping:
+            raise VerificationError("the mapping does not read back as it was written")
+    if codebook is not None:
+        staged = staging.stage(codebook)
+        rows = codebook_rows(result)
+        marked = result.data.layout is not None and result.data.layout.bom
+        staged.write_bytes(codebook_bytes(codebook, rows, bom=marked, like=layout.sep))
+        _check_target(result, str(codebook), staged)
+        if read_codebook(staged, str(codebook), like=layout.sep) != codebook_cells(rows):
+            raise VerificationError("the codebook does not read back as it was written")
+    for path, made in (beside or {}).items():
+        stage()
+        staged, paper = staging.stage(path), made()
+        staged.write_bytes(pack(path, paper.encode() if isinstance(paper, str) else paper))
+        _check_target(result, str(path), staged)
 
 
 def _check_copy(copy: Transactions, released: Transactions, keep_order: bool) -> None:

@@ -13,8 +13,9 @@ from overcoat.mapping import Mapping
 from overcoat.policy.policy import Demands
 from overcoat.policy.privacy import BoundCoherence, BoundFamily, BoundItemsets, BoundPgen
 from overcoat.spark.families import Weakness, shared, weak_images, weak_rows, weak_sets
+from overcoat.spark.images import image_of
 from overcoat.spark.jobs import Jobs
-from overcoat.spark.tables import Table, rows_of, vocabulary_of
+from overcoat.spark.tables import Table, people_of, rows_of, vocabulary_of
 from overcoat.verification.verdict import LISTED, Findings, Verdict
 from overcoat.verification.verify import check_mapping, conclude
 
@@ -25,7 +26,7 @@ __all__ = ["verify_on_cluster"]
 
 
 def verify_on_cluster(
-    original: Table,
+    original: Table | DataFrame,
     domain: Vocabulary,
     released: Table,
     mapping: Mapping,
@@ -37,7 +38,7 @@ def verify_on_cluster(
 
     Parameters
     ----------
-    original : the table it was made from, read again
+    original : the table it was made from, or its distinct rows of codes, where these are kept
     domain : the items of the original
     released : what was written, as it is there
     mapping : what the release claims to have applied
@@ -55,8 +56,12 @@ def verify_on_cluster(
     rows = jobs.keep(rows_of(released, number_of, jobs))
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
     expected = {item: number_of[label] for item, label in label_of.items()}
-    _check_rows(rows_of(original, expected, jobs), rows, names, findings, jobs, stage)
     numbers = [expected.get(item, -1) for item in domain]
+    if isinstance(original, Table):
+        wanted = people_of(original, expected, jobs)
+    else:
+        wanted = image_of(original, numbers)
+    _check_rows(wanted, rows, names, findings, jobs, stage)
     for family in policy.families:
         _check_family(family, rows, numbers, names, policy.k, findings, jobs, stage)
     return conclude(domain, mapping, policy, findings)

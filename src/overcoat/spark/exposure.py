@@ -11,9 +11,8 @@ from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import PolicyError, UnknownItemsError
 from overcoat.exposure.crowds import BOUNDS, Crowd
 from overcoat.exposure.risk import Risk
-from overcoat.mapping import Mapping
 from overcoat.release.given import MappingLike, take_mapping
-from overcoat.spark.images import literal
+from overcoat.spark.images import labels_in, literal
 from overcoat.spark.jobs import Jobs
 from overcoat.spark.session import require_pyspark
 from overcoat.spark.tables import rows_of, take_table, vocabulary_of
@@ -77,17 +76,10 @@ def risk(
                 return tuple(crowd.knowing(size) for size in range(1, known + 1))
 
             before = crowds(list(range(len(vocabulary))))
-            after = None if said is None else crowds(_numbers(vocabulary, said))
+            after = None if said is None else crowds(labels_in(vocabulary, said)[1])
             return Risk(n_people, k, before, after)
     finally:
         jobs.let_go()
-
-
-def _numbers(vocabulary: Vocabulary, mapping: Mapping) -> list[int]:
-    """Return the number of each item's label; -1 where it has none."""
-    labels: dict[str, int] = {}
-    said = (mapping[item] for item in vocabulary)
-    return [-1 if one is None else labels.setdefault(one, len(labels)) for one in said]
 
 
 def _asked(vocabulary: Vocabulary, linkable: Iterable[str] | None) -> list[bool]:

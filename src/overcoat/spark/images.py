@@ -21,7 +21,7 @@ __all__ = ["image_of", "labels_in", "literal", "release_of"]
 _HEAVY = 200_000  # distinct rows that begin alike; more are numbered apart, by what comes next
 _DEPTH = 6  # numbers at the beginning of a row that are looked at for that
 _PIECE = 1 << 20  # copies of a row that are made at once
-_PER_FILE = 4_000_000  # places of a table (rows, and items of them) in one file, about
+_PER_FILE = 2_000_000  # places of a table (rows, and items of them) in one file, about
 
 
 def literal(values: Sequence[Any], kind: str) -> Column:
@@ -32,22 +32,25 @@ def literal(values: Sequence[Any], kind: str) -> Column:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.from_json(F.lit(json.dumps(values)), f"array<{kind}>")
+    return F.from_json(F.lit(json.dumps(list(values))), f"array<{kind}>")
 
 
-def labels_in(vocabulary: Vocabulary, mapping: Mapping) -> Vocabulary:
-    """Return the labels of the items that occur, in their order."""
-    return Vocabulary(label for item in vocabulary if (label := mapping[item]) is not None)
+def labels_in(vocabulary: Vocabulary, mapping: Mapping) -> tuple[Vocabulary, list[int]]:
+    """Return the labels of the items that occur, and for each item the number of its; -1: none."""
+    said = [mapping[item] for item in vocabulary]
+    labels = Vocabulary(label for label in said if label is not None)
+    return labels, [-1 if label is None else labels.code(label) for label in said]
 
 
-def image_of(
-    rows: DataFrame, vocabulary: Vocabulary, mapping: Mapping, labels: Vocabulary
-) -> DataFrame:
-    """Return the distinct rows under a mapping, as numbers of labels, and how often each is."""
+def image_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
+    """Return distinct rows with each code replaced by the number of its label, and their counts.
+
+    Parameters
+    ----------
+    numbers : by code; -1 where the item is suppressed
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
-    said = (mapping[item] for item in vocabulary)
-    numbers = [-1 if label is None else labels.code(label) for label in said]
     table = literal(numbers, "int")
     mapped = F.transform("row", lambda code: F.get(table, code))
     kept = F.array_distinct(F.filter(mapped, lambda number: number >= 0))
@@ -74,33 +77,32 @@ def release_of(
     names = literal(list(labels), "string")
     held = F.transform("row", lambda number: F.get(names, number))
     layout = like.layout
-    placed, n_places = _placed(rows, jobs, stage)
-    n_files = max(1, -(-n_places // _PER_FILE))
-    placed = placed.repartitionByRange(n_files, "first") if n_files > 1 else placed.coalesce(1)
-    placed = placed.sortWithinPartitions("first")
+    # Labels are put in before rows are copied: once a distinct row, not once a person.
+    placed = _placed(rows, jobs, stage).select(held.alias("held"), "n", "first")
     if like.counted is not None:
-        return placed.select(held.alias(layout.items), F.col("n").alias(like.counted))
+        return placed.select(F.col("held").alias(layout.items), F.col("n").alias(like.counted))
     # A row that many people have is copied in pieces, because an array has at most 2^31 places.
     pieces = F.sequence(F.lit(0).cast("bigint"), F.floor((F.col("n") - 1) / F.lit(_PIECE)))
-    pieced = placed.select("row", "n", "first", F.explode(pieces).alias("piece"))
+    pieced = placed.select("held", "n", "first", F.explode(pieces).alias("piece"))
     begin = F.col("piece") * F.lit(_PIECE)
     end = F.least(begin + F.lit(_PIECE), F.col("n")) - F.lit(1)
     copies = pieced.select(
-        "row",
+        "held",
         F.explode(F.sequence(F.col("first") + begin, F.col("first") + end)).alias("number"),
     )
     if layout.format == "list":
-        return copies.select(held.alias(layout.items))
+        return copies.select(F.col("held").alias(layout.items))
     number = (F.col("number") + F.lit(1)).alias(layout.id)
-    return copies.select(number, F.explode_outer(held).alias(layout.item))
+    return copies.select(number, F.explode_outer("held").alias(layout.item))
 
 
-def _placed(rows: DataFrame, jobs: Jobs, stage: Stage) -> tuple[DataFrame, int]:
-    """Return the rows with how many people come before each in canonical order: ``first``.
+def _placed(rows: DataFrame, jobs: Jobs, stage: Stage) -> DataFrame:
+    """Return the rows in canonical order, with how many people come before each: ``first``.
 
-    Also how many places the release has, all in all. A running sum over all rows would be the work
-    of one executor. So rows are parted by how they begin, the driver adds up what comes before each
-    part, and the parts are summed apart from each other. Common beginnings are parted again.
+    They are parted into as many parts of that order as the release has files. A running sum over
+    all rows would be the work of one executor. So rows are parted by how they begin, the driver
+    adds up what comes before each part, and the parts are summed apart from each other. Common
+    beginnings are parted again.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F  # noqa: N812
@@ -134,19 +136,16 @@ def _placed(rows: DataFrame, jobs: Jobs, stage: Stage) -> tuple[DataFrame, int]:
     before = accumulate((people for _, people in sizes), initial=0)
     starts = [(begins, start) for (begins, _), start in zip(sizes, before, strict=False)]
     placed = rows.withColumn("start", F.lit(None).cast("bigint"))
-    placed = placed.withColumn("part", F.lit(None).cast("array<int>"))
     table = _starts(starts, jobs)
     for depth in reversed(depths):  # the longest beginning that is a part is the one
         placed = placed.join(F.broadcast(table), F.slice("row", 1, depth) == F.col("at"), "left")
-        placed = placed.select(
-            *("row", "n"),
-            F.coalesce("start", "began").alias("start"),
-            F.coalesce("part", "at").alias("part"),
-        )
-    window = Window.partitionBy("part").orderBy("row")
+        placed = placed.select("row", "n", F.coalesce("start", "began").alias("start"))
+    # Parts that follow each other go to one file: rows are moved, and sorted, only once.
+    placed = placed.repartitionByRange(-(-n_places // _PER_FILE) or 1, "start")
+    window = Window.partitionBy("start").orderBy("row")
     window = window.rowsBetween(Window.unboundedPreceding, -1)
     within = F.coalesce(F.sum("n").over(window), F.lit(0))
-    return placed.select("row", "n", (F.col("start") + within).alias("first")), n_places
+    return placed.select("row", "n", (F.col("start") + within).alias("first"))
 
 
 def _known(parts: list[list[int]], jobs: Jobs) -> DataFrame:

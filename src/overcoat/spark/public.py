@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from overcoat.algorithms import Method, take_method
+from overcoat.algorithms import Method
 from overcoat.context import Context, Stage
 from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import Staging
 from overcoat.data.origin import Origin
 from overcoat.data.vocabulary import Vocabulary
-from overcoat.errors import InfeasibleError, PolicyError, UnknownItemsError, VerificationError
+from overcoat.errors import InfeasibleError, UnknownItemsError, VerificationError
+from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
 from overcoat.log import event
 from overcoat.mapping import Mapping
 from overcoat.policy.hierarchy import AnyHierarchy
-from overcoat.policy.policy import Demands, Penalties, Policy, WeightsLike, given_parts
+from overcoat.policy.policy import Demands, Penalties, Policy, WeightsLike
 from overcoat.policy.privacy import Family
 from overcoat.policy.utility import Utility
 from overcoat.release.given import (
     MappingLike,
     PolicyLike,
-    method_of,
+    ask,
     take_mapping,
     take_policy,
 )
 from overcoat.release.naming import LabelFrom
+from overcoat.release.publish import Beside, stage_files
+from overcoat.release.result import Result
 from overcoat.release.walk import find_release
 from overcoat.spark.checks import verify_on_cluster
 from overcoat.spark.driver import fetch
 from overcoat.spark.images import image_of, labels_in, release_of
 from overcoat.spark.jobs import Jobs
-from overcoat.spark.plan import plan_for
+from overcoat.spark.plan import Plan, plan_for
 from overcoat.spark.result import SparkResult
 from overcoat.spark.session import require_pyspark
 from overcoat.spark.tables import (
@@ -52,6 +57,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["anonymize", "apply", "verify"]
+
+Papers = Callable[[Result], Beside]
 
 
 def anonymize(
@@ -78,6 +85,8 @@ def anonymize(
     to: str | None = None,
     form: str = "parquet",
     replace: bool = False,
+    codebook: str | Path | None = None,
+    papers: Papers | None = None,
     report: Callable[[SparkResult], None] | None = None,
     context: Context | None = None,
 ) -> SparkResult:
@@ -101,6 +110,9 @@ def anonymize(
     to : ``long`` or ``list``; by default like the input
     form : ``parquet``, or another that the session can write, such as ``delta``
     replace : what is there under the name of the release is replaced
+    codebook : a table of what became of each item, on the driver: see `overcoat.Result.write`
+    papers : called with the `Result` of the driver; says what makes each further file, such as a
+        report. These come into being with the release, too
     report : called when all is verified, before anything gets its name
     context : how to run; its memory is what the driver may use
 
@@ -111,50 +123,33 @@ def anonymize(
     """
     require_pyspark()
     context = Context.of(context)
-    if policy is None and k is not None and not isinstance(k, int):
-        policy, k = k, None
-    parts: dict[str, Any] = {
-        "k": k,
-        "privacy": privacy,
-        "utility": utility,
-        "max_suppressed": max_suppressed,
-        "hierarchy": hierarchy,
-        "weights": weights,
-        "penalties": penalties,
-    }
-    given = given_parts(policy, parts)
-    if policy is None and k is None:
-        raise PolicyError("k is missing: how many people must an itemset match?")
-    chosen = Policy(**{"privacy": (), **given}) if policy is None else take_policy(policy)
-    earlier = None if start is None else take_mapping(start)
-    try:
-        how = method_of(policy, method)
-        how = how if earlier is None else how.starting_from(earlier)
-    except PolicyError as error:  # to be told with whatever else is wrong
-        chosen, how = chosen.with_problems(error.problems), take_method(None)
-    original = take_table(df, id, item, items, count)
-    like = laid_out(original, to)
-    jobs, seconds = Jobs(df.sparkSession), dict[str, float]()
-    try:
-        target = None if released is None else target_for(released, form, replace=replace)
-        with context.stage("read", seconds) as stage:
-            if target is not None:
-                target.check(jobs, stage)
-            vocabulary = vocabulary_of(original, jobs, stage)
-        with context.stage("reduce", seconds) as stage:
-            codes = {label: code for code, label in enumerate(vocabulary)}
-            rows = jobs.keep(rows_of(original, codes, jobs))
-            plan = plan_for(rows, len(vocabulary), jobs, stage)
+    asked = ask(
+        policy,
+        method,
+        start,
+        k=k,
+        privacy=privacy,
+        utility=utility,
+        max_suppressed=max_suppressed,
+        hierarchy=hierarchy,
+        weights=weights,
+        penalties=penalties,
+    )
+    table = take_table(df, id, item, items, count)
+    target = _target(released, form, replace=replace)
+    with _reduced(table, target, to, context) as read:
+        jobs, vocabulary, seconds, plan = read.jobs, read.vocabulary, read.seconds, read.plan
         plan.require(context.memory)
         with context.stage("fetch", seconds) as stage:
-            origin = Origin(original.layout, read_as="a table of Spark")
-            data = fetch(rows, vocabulary, plan, origin, jobs, stage)
+            origin = Origin(table.layout, read_as="a table of Spark")
+            data = fetch(read.rows, vocabulary, plan, origin, jobs, stage)
         with context.stage("policy", seconds) as stage:
             identifiers = refuse_identifiers(data, allow=allow_identifiers, stage=stage)
-            bound = chosen.bind(data, known=earlier or (), stage=stage)
+            bound = asked.policy.bind(data, known=asked.start or (), stage=stage)
+            bound = linted(data, bound, stage=stage)
         try:
             found = find_release(
-                *(data, bound, how),
+                *(data, bound, asked.method),
                 context=context,
                 seconds=seconds,
                 identifiers=identifiers,
@@ -163,16 +158,13 @@ def anonymize(
         except InfeasibleError as error:
             raise explained(error, bound, stage=context.start("suggest")) from None
         made = SparkResult(found.mapping, df, found.verdict, None, found, plan, seconds)
-        text = found.mapping.dumps(release=found.released.content_digest)
         return _release(
-            *(original, like, rows, vocabulary, bound, made, target),
-            jobs=jobs,
-            context=context,
-            beside={} if mapping is None else {mapping: text},
+            *(read, bound, made, context),
+            mapping=mapping,
+            papers=papers,
+            codebook=codebook,
             report=report,
         )
-    finally:
-        jobs.let_go()
 
 
 def apply(
@@ -203,29 +195,13 @@ def apply(
     require_pyspark()
     context = Context.of(context)
     known, chosen = take_mapping(mapping), take_policy(policy)
-    original = take_table(df, id, item, items, count)
-    like = laid_out(original, to)
-    jobs, seconds = Jobs(df.sparkSession), dict[str, float]()
-    try:
-        target = None if released is None else target_for(released, form, replace=replace)
-        with context.stage("read", seconds) as stage:
-            if target is not None:
-                target.check(jobs, stage)
-            vocabulary = vocabulary_of(original, jobs, stage)
-        if unknown := [label for label in vocabulary if label not in known]:
-            raise UnknownItemsError(unknown, known.file)
-        with context.stage("reduce", seconds) as stage:
-            codes = {label: code for code, label in enumerate(vocabulary)}
-            rows = jobs.keep(rows_of(original, codes, jobs))
-            longest = plan_for(rows, len(vocabulary), jobs, stage).longest
-        demands = _demands(chosen, vocabulary, known, longest)
+    table = take_table(df, id, item, items, count)
+    target = _target(released, form, replace=replace)
+    with _reduced(table, target, to, context, known) as read:
+        demands = _demands(chosen, read.vocabulary, known, read.plan.longest)
         # A verdict of nothing yet; that of the cluster takes its place.
-        made = SparkResult(known, df, Verdict(False, (), {}, None, 0, 0.0), seconds=seconds)
-        return _release(
-            *(original, like, rows, vocabulary, demands, made, target), jobs=jobs, context=context
-        )
-    finally:
-        jobs.let_go()
+        made = SparkResult(known, df, Verdict(False, (), {}, None, 0, 0.0), seconds=read.seconds)
+        return _release(read, demands, made, context)
 
 
 def verify(
@@ -287,34 +263,85 @@ def _demands(policy: Policy, vocabulary: Vocabulary, mapping: Mapping, longest: 
     return changed(policy, known=known).bind_published(vocabulary, longest)
 
 
+def _target(released: str | Path | None, form: str, *, replace: bool) -> Target | None:
+    return None if released is None else target_for(released, form, replace=replace)
+
+
+@dataclass(frozen=True)
+class _Reduced:
+    """A table on the cluster, reduced to distinct rows, and where its release goes.
+
+    Attributes
+    ----------
+    like : the table with the layout of its release
+    rows : distinct rows of codes, kept on the cluster
+    """
+
+    like: Table
+    target: Target | None
+    vocabulary: Vocabulary
+    rows: DataFrame
+    plan: Plan
+    jobs: Jobs
+    seconds: dict[str, float]
+
+
+@contextmanager
+def _reduced(
+    table: Table, target: Target | None, to: str | None, context: Context, known: Any = None
+) -> Iterator[_Reduced]:
+    """Reduce a table whose release is to go somewhere; let go of it when all is done.
+
+    Parameters
+    ----------
+    known : a mapping that has to know all its items
+    """
+    like = laid_out(table, to)
+    jobs, seconds = Jobs(table.frame.sparkSession), dict[str, float]()
+    try:
+        with context.stage("read", seconds) as stage:
+            if target is not None:
+                target.check(jobs, stage)
+            vocabulary = vocabulary_of(table, jobs, stage)
+        if known is not None and (unknown := [one for one in vocabulary if one not in known]):
+            raise UnknownItemsError(unknown, known.file)
+        with context.stage("reduce", seconds) as stage:
+            codes = {label: code for code, label in enumerate(vocabulary)}
+            rows = jobs.keep(rows_of(table, codes, jobs))
+            plan = plan_for(rows, len(vocabulary), jobs, stage)
+        yield _Reduced(like, target, vocabulary, rows, plan, jobs, seconds)
+    finally:
+        jobs.let_go()
+
+
 def _release(
-    original: Table,
-    like: Table,
-    rows: DataFrame,
-    vocabulary: Vocabulary,
+    read: _Reduced,
     demands: Demands,
     made: SparkResult,
-    target: Target | None,
-    *,
-    jobs: Jobs,
     context: Context,
-    beside: dict[str | Path, str] | None = None,
+    *,
+    mapping: str | Path | None = None,
+    codebook: str | Path | None = None,
+    papers: Papers | None = None,
     report: Callable[[SparkResult], None] | None = None,
 ) -> SparkResult:
     """Write the release, verify what was written, and give it its name; or none of it."""
+    jobs, target, like = read.jobs, read.target, read.like
 
     def check(frame: DataFrame, stage: Stage) -> Verdict:
         copy = released_table(frame, like)
-        verdict = verify_on_cluster(original, vocabulary, copy, made.mapping, demands, jobs, stage)
+        verdict = verify_on_cluster(
+            read.rows, read.vocabulary, copy, made.mapping, demands, jobs, stage
+        )
         if not verdict.ok:
             lines = [violation.message for violation in verdict.violations]
             said = "\n  ".join(["verification on the cluster failed:", *lines])
             raise VerificationError(said, verdict)
         return verdict
 
-    labels = labels_in(vocabulary, made.mapping)
+    labels, numbers = labels_in(read.vocabulary, made.mapping)
     with context.stage("write", made.seconds) as stage:
-        images = jobs.keep(image_of(rows, vocabulary, made.mapping, labels))
+        images = jobs.keep(image_of(read.rows, numbers))
         frame = release_of(images, labels, like, jobs, stage)
     if target is None:
         with context.stage("verify on the cluster", made.seconds) as stage:
@@ -325,8 +352,14 @@ def _release(
                 staged = target.stage(frame, jobs, stage)
             with context.stage("verify on the cluster", made.seconds) as stage:
                 done = changed(made, verdict=check(staged, stage), name=target.name)
-            for path, text in (beside or {}).items():
-                staging.stage(path).write_text(text, encoding="utf-8")
+            if made.evidence is not None:
+                stage_files(
+                    *(made.evidence, staging, like.layout),
+                    mapping=mapping,
+                    codebook=codebook,
+                    beside=None if papers is None else papers(made.evidence),
+                    stage=context.start("write"),
+                )
             if report is not None:
                 report(done)
             staging.commit(lambda: target.commit(jobs))

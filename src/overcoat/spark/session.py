@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from overcoat.data.memory import available_memory
 from overcoat.errors import DataError
 
 if TYPE_CHECKING:
@@ -72,6 +73,15 @@ def _wrapped(java: Path) -> Path:
     return home
 
 
+def _java_memory() -> str:
+    """Return what Java gets where it does the work of the executors, too: a quarter of the free.
+
+    Spark's own 1 GB cannot hold what is kept of ten million pairs.
+    """
+    free = available_memory() or 0
+    return f"{min(max(free // 4, 1 << 30), 8 << 30) >> 20}m"
+
+
 def start_session(master: str | None = None, **settings: str) -> SparkSession:
     """Return the session there is, or start one.
 
@@ -104,6 +114,7 @@ def start_session(master: str | None = None, **settings: str) -> SparkSession:
         if master.startswith("local"):
             # Spark's own 200 parts would be 40,000 files a step, for a few cores.
             builder = builder.config("spark.sql.shuffle.partitions", _LOCAL_PARTS)
+            builder = builder.config("spark.driver.memory", _java_memory())
     for name, value in settings.items():
         builder = builder.config(name.replace("_", "."), value)
     session: SparkSession = builder.getOrCreate()

@@ -17,7 +17,7 @@ from overcoat.spark.jobs import Jobs
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["Table", "rows_of", "take_table", "vocabulary_of"]
+__all__ = ["Table", "people_of", "rows_of", "take_table", "vocabulary_of"]
 
 _NUMBERS = {"tinyint", "smallint", "int", "bigint"}  # which items may be written as
 
@@ -169,16 +169,24 @@ def rows_of(table: Table, numbers: Mapping[str, int], jobs: Jobs) -> DataFrame:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
+    return people_of(table, numbers, jobs).groupBy("row").agg(F.sum("n").alias("n"))
+
+
+def people_of(table: Table, numbers: Mapping[str, int], jobs: Jobs) -> DataFrame:
+    """Return rows of numbers as `rows_of` does, but a row may be there more than once."""
+    from pyspark.sql import functions as F  # noqa: N812
+
     known = F.broadcast(_as_table(numbers.items(), jobs))
+    row = F.sort_array(F.collect_set("number")).alias("row")
     if table.layout.format == "long":
-        coded = table.frame.join(known, "item", "left").groupBy("id")  # a person
-        people = coded.agg(F.sort_array(F.collect_set("number")).alias("row"))
-        return people.groupBy("row").agg(F.count("*").alias("n"))  # (distinct rows, counts)
+        coded = table.frame.join(known, "item", "left").select("id", "number")
+        # Pairs of one person first come together. Else Spark would gather what each part of the
+        # table has of a person, in objects, and sort these: twice the work.
+        people = coded.repartition("id").groupBy("id").agg(row)
+        return people.select("row", F.lit(1).cast("bigint").alias("n"))
     lists = table.frame.groupBy("labels").agg(F.sum("n").alias("n"))
     each = lists.select("labels", "n", F.explode_outer("labels").alias("item"))
-    coded = each.join(known, "item", "left").groupBy("labels", "n")
-    rows = coded.agg(F.sort_array(F.collect_set("number")).alias("row"))
-    return rows.groupBy("row").agg(F.sum("n").alias("n"))
+    return each.join(known, "item", "left").groupBy("labels", "n").agg(row).select("row", "n")
 
 
 def _as_table(numbers: Iterable[tuple[str, int]], jobs: Jobs) -> DataFrame:

@@ -14,7 +14,16 @@ from typing import Any
 
 from overcoat.policy.keys import KEYS
 
-__all__ = ["DEFAULTS", "METHODS", "READING", "SETTINGS", "Choices", "digest_of"]
+__all__ = [
+    "DEFAULTS",
+    "METHODS",
+    "NO_SETS",
+    "READING",
+    "SETTINGS",
+    "Choices",
+    "digest_of",
+    "stated",
+]
 
 # How a source is read: the options of the command, by the names of `Asked`.
 READING = (
@@ -34,6 +43,19 @@ def digest_of(content: Any) -> str:
     """Return the digest of plain values, as it stands in addresses."""
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
+
+
+# The file of sets by hand as long as there are none: it is shown, and no part of the policy.
+NO_SETS = f"sets-{digest_of('{}')[:8]}.json"
+
+
+def stated(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what settings say as a policy.
+
+    >>> stated({"k": 5, "utility": NO_SETS})
+    {'k': 5}
+    """
+    return {key: one for key, one in settings.items() if (key, one) != ("utility", NO_SETS)}
 
 
 @dataclass(frozen=True)

@@ -239,7 +239,7 @@ async def _edit(studio: Studio, project: Project, choices: Choices, form: Form) 
     if len(sets) > _MOST_SETS:
         raise DataError(f"more than {_MOST_SETS:,} sets are too many by hand: give a table of them")
     sets = {name: inside for name, inside in sets.items() if inside}
-    return choices.changed(utility=project.place_sets(sets) if sets else None)
+    return choices.changed(utility=project.place_sets(sets))
 
 
 def _take_out(sets: dict[str, list[str]], items: list[str]) -> None:

@@ -71,16 +71,16 @@ class Guard:
     """
 
     def __init__(
-        self, app: App, session: Session, hosts: Iterable[str], scheme: str, cookie: str
+        self, app: Any, session: Session, hosts: Iterable[str], scheme: str, cookie: str
     ) -> None:
-        self._app, self._session, self._cookie = app, session, cookie
+        self.application, self._session, self._cookie = app, session, cookie
         self._hosts = frozenset(hosts)
         self._origins = frozenset(f"{scheme}://{host}" for host in self._hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.application(scope, receive, send)
             return
         if scope["type"] != "http":
             return
@@ -104,7 +104,7 @@ class Guard:
         if refusal is not None:
             scope["state"]["asked"] = scope["path"]
             scope = {**scope, "path": f"/refused/{refusal}", "raw_path": b"", "method": "GET"}
-        await self._app(scope, receive, answer)
+        await self.application(scope, receive, answer)
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str], key: str | None) -> str | None:
         """Return why a request is refused; None if it is not."""

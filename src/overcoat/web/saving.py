@@ -7,7 +7,7 @@ from typing import Any
 
 from overcoat.errors import DataError
 from overcoat.policy.keys import FILES, written_settings
-from overcoat.web.choices import SETTINGS, Choices
+from overcoat.web.choices import SETTINGS, Choices, stated
 from overcoat.web.studio import Studio
 from overcoat.web.workspace import Project
 
@@ -23,12 +23,13 @@ def saved_policy(choices: Choices) -> str:
     km = 2
     linkable = ["a", "b"]
     """
-    return written_settings(choices.settings)
+    return written_settings(stated(choices.settings))
 
 
 def named_files(choices: Choices) -> list[str]:
     """Return the files that the policy names, which belong beside it."""
-    said = (choices.settings.get(key) for key in FILES)
+    settings = stated(choices.settings)
+    said = (settings.get(key) for key in FILES)
     return [one for one in said if isinstance(one, str) and ":" not in one and one != "omop"]
 
 

@@ -18,7 +18,7 @@ from overcoat.web.jobs import Job, Jobs, Limits
 from overcoat.web.session import Session
 from overcoat.web.workspace import Project, Workspace
 
-__all__ = ["GIVEN", "TASKS", "Studio"]
+__all__ = ["GIVEN", "TASKS", "Studio", "given_address"]
 
 # Of which part of the choices a task is a function: so no more is done again than has changed.
 TASKS = ("glimpse", "profile", "risk", "sets", "run", "weigh", "cures", "price", "gaps", "publish")
@@ -80,8 +80,14 @@ class Studio:
 
     def checked(self, project: Project, choices: Choices) -> Choices:
         """Return choices if they name nothing but what belongs to the project, or raise."""
-        if choices.source and choices.source.removeprefix(GIVEN) not in self.given:
-            file, *_ = choices.source.partition("#")
+        source, query = choices.source, choices.reading.get("query")
+        given = given_address(source, self.given) if source.startswith(GIVEN) else None
+        if source.startswith(GIVEN) and given is None:
+            raise DataError("the server was not told of this source")
+        if query and (given is None or given.startswith("duckdb:")):  # one could read other files
+            raise DataError("a query is for databases that --data names, and not for DuckDB")
+        if source and given is None:
+            file, *_ = source.partition("#")
             if not project.path_of(file).exists():
                 raise DataError("there is no such file", file)
             if file.lower().endswith(".duckdb"):  # a view in it may read any file
@@ -188,3 +194,16 @@ class Studio:
 def _require(project: Project, name: str) -> None:
     if not project.path_of(name).is_file():
         raise DataError("there is no such file", name)
+
+
+def given_address(source: str, given: Mapping[str, str]) -> str | None:
+    """Return the address of a source that the server was told of, with the table it names.
+
+    >>> given_address("given:ward#visits", {"ward": "sqlite:///ward.db"})
+    'sqlite:///ward.db#visits'
+    """
+    name = source.removeprefix(GIVEN)
+    if name in given:
+        return given[name]
+    name, _, table = name.rpartition("#")
+    return f"{given[name]}#{table}" if name in given and table else None

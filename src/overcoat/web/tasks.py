@@ -34,9 +34,9 @@ from overcoat.release.exposed import Exposed
 from overcoat.release.result import Result
 from overcoat.reports.names import read_names
 from overcoat.reports.wording import costs, gaps, promises, safety
-from overcoat.web.choices import SETTINGS, Choices
+from overcoat.web.choices import SETTINGS, Choices, stated
 from overcoat.web.listing import write_listing
-from overcoat.web.studio import GIVEN
+from overcoat.web.studio import GIVEN, given_address
 
 __all__ = ["do", "explain_error"]
 
@@ -49,9 +49,11 @@ def do(task: Mapping[str, Any], progress: Callable[[str, int, int], None]) -> di
     """Do a task; return what it found, as plain values."""
     context = Context(progress=progress, threads=task["threads"], memory=task["memory"])
     params = dict(task["params"])
+    if "settings" in params:
+        params["settings"] = stated(params["settings"])
     source = str(params.get("source", ""))
     if source.startswith(GIVEN):
-        params["source"] = task["given"][source.removeprefix(GIVEN)]
+        params["source"] = given_address(source, task["given"])
     return _TASKS[task["task"]](params, Path(task["folder"]), context)
 
 

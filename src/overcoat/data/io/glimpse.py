@@ -20,6 +20,7 @@ from overcoat.data.io.files import find_parts
 from overcoat.data.io.names import input_layout, plain_suffix
 from overcoat.data.io.problems import Problems
 from overcoat.data.io.source import Source, open_source
+from overcoat.data.layout import Layout
 from overcoat.errors import DataError
 
 __all__ = ["Glimpse", "glimpse"]
@@ -111,7 +112,7 @@ def _of_text(source: Source, asked: Asked) -> Glimpse:
             layout = basket_dialect(head, layout, sep=asked.sep)
             text = head.decode("utf-8", "replace")
             lines = [line for line in text.split("\n") if line.strip()][: _ROWS + asked.header]
-            split = [_fields(line, layout.sep) for line in lines[asked.header :]]
+            split = [_fields(line, layout) for line in lines[asked.header :]]
             return Glimpse("baskets", rows=_cut(split), sep=layout.sep, encoding=told)
         columns, sep = found
         layout = replace(layout, format="long", sep=sep)
@@ -126,9 +127,15 @@ def _of_text(source: Source, asked: Asked) -> Glimpse:
     return Glimpse("table", tuple(header), _cut(rows), guess, layout.sep, told)
 
 
-def _fields(line: str, sep: str | None) -> list[str]:
+def _fields(line: str, layout: Layout) -> list[str]:
+    """Return the items of a line; where its quotes are not in order, they are as any letter."""
     line = line.rstrip("\r")
-    return line.split() if sep is None else [part.strip() for part in line.split(sep)]
+    if layout.sep is None:
+        return line.split()
+    try:
+        return Dialect(layout.sep, trim=True, mark=layout.quote).split(line)
+    except ValueError:
+        return [part.strip() for part in line.split(layout.sep)]
 
 
 def _of_parquet(path: Path) -> Glimpse:

@@ -1,0 +1,274 @@
+"""The pages in a real browser: the whole way, hostile labels, cures, tabs, restarts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser import findings, launch
+from web.serving import Server, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+STEPS = ("data", "risk", "keep", "protect", "result", "publish")
+PATIENCE = 60_000  # milliseconds, on a machine that does much else
+HOSTILE = [
+    "<script>document.title='pwned'</script>",
+    "<img src=x onerror=document.title='pwned'>",
+    "x" * 10_000,
+    "\u202eesrever",
+    "\u05d0\u05d1",
+    '"quoted" & {{ 7 * 7 }}',
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with launch() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def hospital(browser: Browser) -> Iterator[tuple[Server, BrowserContext, str]]:
+    """A server with the sample, a browser that is in, and the address of the first step."""
+    with serving() as server:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        page.click("#sample")
+        settled(page, "data")
+        yield server, context, page.url
+        context.close()
+
+
+def entered(context: BrowserContext, server: Server) -> Page:
+    page = context.new_page()
+    page.goto(server.address)
+    page.wait_for_url(f"{server.base}/")
+    return page
+
+
+def settled(page: Page, step: str) -> None:
+    """Wait until a step shows all that its jobs find."""
+    page.wait_for_url(re.compile(rf"/{step}(\?.*)?(#.*)?$"))
+    page.wait_for_selector("[aria-busy=true]", state="detached")
+
+
+def choose_file(page: Page, name: str, content: str) -> None:
+    file: Any = {"name": name, "mimeType": "text/plain", "buffer": content.encode()}
+    page.set_input_files("#file", file)
+    settled(page, "data")
+
+
+def check(page: Page) -> None:
+    """Nothing serious by axe-core, and nothing that has to be scrolled sideways."""
+    assert findings(page) == [], page.url
+    room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    assert room[0] <= room[1], f"{page.url} has to be scrolled sideways"
+
+
+def test_the_whole_way(hospital: tuple[Server, BrowserContext, str]) -> None:
+    """From the start to the files: in nine clicks, and every step survives a reload."""
+    server, context, first = hospital
+    page = context.new_page()
+    asked: list[str] = []
+    wrong: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on(
+        "console",
+        lambda told: wrong.append(told.text) if "Content Security" in told.text else None,
+    )
+    page.goto(first)
+    settled(page, "data")
+    clicks = 1  # the sample
+    for step in STEPS[1:]:
+        page.click("#next")
+        clicks += 1
+        settled(page, step)
+        page.reload()
+        settled(page, step)
+    page.check("#confirm")
+    page.click("#make")
+    page.wait_for_selector("#download")
+    with page.expect_download() as download:
+        page.click("#download")
+    clicks += 3
+    assert clicks < 15
+    assert download.value.suggested_filename == "release.zip"
+    for step in reversed(STEPS):
+        page.go_back()
+        settled(page, step)
+    assert all(url.startswith((server.base, "data:")) for url in asked)
+    assert wrong == []
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light"), (640, "dark")]
+)
+def test_every_page_is_for_everyone(
+    hospital: tuple[Server, BrowserContext, str], width: int, scheme: Any
+) -> None:
+    """Light, dark, a phone, and 200 percent: axe-core has nothing serious to say."""
+    server, context, first = hospital
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 740})
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.goto(server.base)
+    check(page)
+    for step in STEPS:
+        page.goto(first.replace("/data", f"/{step}"))
+        settled(page, step)
+        check(page)
+        page.evaluate("document.querySelectorAll('main details').forEach(one => one.open = true)")
+        check(page)
+    for path in ("/rest", "/p/00000000"):
+        page.goto(f"{server.base}{path}")
+        check(page)
+    page.close()
+
+
+def test_by_keyboard_alone(hospital: tuple[Server, BrowserContext, str]) -> None:
+    _, context, first = hospital
+    page = context.new_page()
+    page.goto(first.replace("/data", "/risk"))
+    settled(page, "risk")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the content"
+    page.keyboard.press("Enter")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "next":
+            break
+    page.keyboard.press("Enter")
+    settled(page, "keep")
+    page.close()
+
+
+def test_live_change_and_two_tabs(hospital: tuple[Server, BrowserContext, str]) -> None:
+    """A change is shown without being asked for; the other tab stays as it was."""
+    _, context, first = hospital
+    one, two = context.new_page(), context.new_page()
+    for page in (one, two):
+        page.goto(first.replace("/data", "/result"))
+        settled(page, "result")
+    before = one.url
+    one.fill("#k", "10")
+    one.press("#k", "Tab")
+    one.wait_for_url(lambda address: address != before)
+    settled(one, "result")
+    assert "at least 10 people" in one.inner_text(".verdict")
+    assert one.input_value("#k") == "10"
+    two.reload()
+    settled(two, "result")
+    assert two.input_value("#k") == "5"
+    assert "at least 5 people" in two.inner_text(".verdict")
+    one.go_back()
+    settled(one, "result")
+    assert one.input_value("#k") == "5"
+    one.close()
+    two.close()
+
+
+def test_wrong_numbers_are_told(hospital: tuple[Server, BrowserContext, str]) -> None:
+    _, context, first = hospital
+    page = context.new_page()
+    page.goto(first.replace("/data", "/protect"))
+    page.fill("#s", "many")
+    page.press("#s", "Tab")
+    page.wait_for_selector("[role=alert]")
+    assert "a percentage from 0 to 100" in page.inner_text("[role=alert]")
+    check(page)
+    page.close()
+
+
+def test_hostile_labels(browser: Browser) -> None:
+    """Labels of the data are never HTML, and long ones break nothing."""
+    lines = [",".join(f'"{label.replace(chr(34), chr(34) * 2)}"' for label in HOSTILE[:3])] * 6
+    lines += [",".join(f'"{label.replace(chr(34), chr(34) * 2)}"' for label in HOSTILE[2:])] * 6
+    with serving() as server:
+        context = browser.new_context(viewport={"width": 360, "height": 740})
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        choose_file(page, "hostile.csv", "\n".join(lines) + "\n")
+        for step in STEPS[1:]:
+            check(page)
+            assert "pwned" not in page.title()
+            assert page.locator("main img, main script").count() == 0
+            page.click("#next")
+            settled(page, step)
+        page.check("#confirm")
+        page.click("#make")
+        page.wait_for_selector("#download")
+        check(page)
+        assert "pwned" not in page.title()
+        context.close()
+
+
+def test_what_cannot_be_met_is_cured(browser: Browser) -> None:
+    rows = ["a c", "a d", *["a"] * 5, *["c"] * 5, *["d"] * 5]
+    with serving() as server:
+        context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        choose_file(page, "data.txt", "\n".join(rows) + "\n")
+        page.goto(page.url.replace("/data", "/keep"))
+        settled(page, "keep")
+        table: Any = {"name": "sets.txt", "mimeType": "text/plain", "buffer": b"x: a\ny: c\nz: d\n"}
+        page.set_input_files("#pick-keep-table", table)
+        page.wait_for_selector(".option.on >> text=sets.txt")
+        settled(page, "keep")
+        page.goto(page.url.replace("/keep", "/result"))
+        page.wait_for_selector(".cure")
+        settled(page, "result")
+        assert "clash" in page.inner_text("#part-run")
+        check(page)
+        page.click(".cure button >> nth=0")
+        page.wait_for_selector(".verdict.good")
+        context.close()
+
+
+def test_by_hand(browser: Browser) -> None:
+    """Sets are made by search, ticks and a name; counts follow."""
+    with serving() as server:
+        context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        choose_file(page, "data.txt", "flu gout\nflu\ngout\nflu asthma\n")
+        page.goto(page.url.replace("/data", "/keep"))
+        page.click("text=Edit by hand")
+        page.wait_for_selector("#moving")
+        page.fill("#find-choose", "flu")
+        page.wait_for_selector("#moving li:has-text('gout')", state="detached")
+        page.check("#moving input[value=flu]")
+        page.fill("#target", "colds")
+        page.click("#moving >> text=Move")
+        page.wait_for_selector(".sets >> text=colds")
+        assert "1 item · 3 people" in page.inner_text(".sets")
+        check(page)
+        context.close()
+
+
+def test_without_scripts(browser: Browser) -> None:
+    """Every step works by plain links and forms."""
+    with serving() as server:
+        context = browser.new_context(java_script_enabled=False)
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        page.click("#sample")
+        page.wait_for_selector(".tile")
+        for step in STEPS[1:]:
+            page.click("#next")
+            page.wait_for_url(f"**/{step}")
+        page.wait_for_selector("#confirm")
+        page.check("#confirm")
+        page.click("#make")
+        page.wait_for_selector("#download")
+        context.close()
