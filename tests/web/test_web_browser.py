@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import random
 import re
+import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -254,6 +259,50 @@ def test_by_hand(browser: Browser) -> None:
         assert "1 item · 3 people" in page.inner_text(".sets")
         check(page)
         context.close()
+
+
+def test_cancel_a_kill_and_a_restart(browser: Browser, tmp_path: Path) -> None:
+    """A job is stopped in the middle; another is killed; a new server has all that was found."""
+    draw = random.Random(1)
+    lines = [" ".join({f"i{int(300 * draw.random() ** 3)}" for _ in range(6)}) for _ in range(2000)]
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    with serving("--workspace", "kept", cwd=tmp_path) as server:
+        page = entered(context, server)
+        choose_file(page, "data.txt", "\n".join(lines) + "\n")
+        first = page.url
+        text = f'k = 5\nkm = 2\nmax_suppressed = 50\nalgorithm = "search"\nsteps = {10**8}\n'
+        page.click("text=More: names of items")
+        policy: Any = {"name": "policy.toml", "mimeType": "text/plain", "buffer": text.encode()}
+        page.set_input_files("#pick-policy-policy", policy)
+        page.wait_for_url(lambda address: address != first)
+        settled(page, "data")
+        page.goto(page.url.replace("/data", "/result"))
+        page.click("#part-run >> text=Stop")
+        page.wait_for_selector("text=You stopped this")
+        check(page)
+        if sys.platform == "linux":
+            page.click("text=Try again")
+            page.wait_for_selector("#part-run .working .stage:has-text('looking')")
+            pid = server.process.pid
+            for worker in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+                os.kill(int(worker), signal.SIGKILL)
+            page.wait_for_selector("text=most likely memory ran out")
+            check(page)
+        old = page.url
+    with serving("--workspace", "kept", cwd=tmp_path) as server:
+        port = server.base.rpartition(":")[2]
+        again = re.sub(r":\d+/", f":{port}/", first)
+        page.goto(again)  # the cookie is that of the server before
+        assert "A fresh address is needed" in page.inner_text("main")
+        check(page)
+        page.goto(server.address)
+        page.wait_for_url(f"{server.base}/")
+        page.click(".project >> text=data.txt")
+        settled(page, "data")
+        page.goto(re.sub(r":\d+/", f":{port}/", old).replace("/result", "/risk"))
+        settled(page, "risk")
+    context.close()
 
 
 def test_without_scripts(browser: Browser) -> None:

@@ -33,7 +33,9 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
     sample = samples.hospital(400)
     files = sample.write(tmp_path)
     project = client.post("/projects", json={"name": "Ward"}).json()["id"]
-    for name in ("data", "utility", "hierarchy"):
+    files["names"] = tmp_path / "codes.csv"
+    files["names"].write_text("code,description\n250.00,Diabetes\n", "utf-8")
+    for name in ("data", "utility", "hierarchy", "names"):
         path = files[name]
         answer = client.put(f"/projects/{project}/files/{path.name}", content=path.read_bytes())
         assert answer.status_code == 201, answer.text
@@ -53,6 +55,7 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
             "hierarchy": files["hierarchy"].name,
             "known": files["hierarchy"].name,
         },
+        "names": "codes.csv",
     }
     kept = client.post(f"/projects/{project}/choices", json=choices)
     assert kept.status_code == 201, kept.text
@@ -77,7 +80,7 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
     (house / files["data"].name).write_bytes(files["data"].read_bytes())
     words = shlex.split(made["command.txt"].decode())
     again = [word for word in made if word not in ("policy.toml", "command.txt")]
-    for name in set(again) - {files["utility"].name, files["hierarchy"].name}:
+    for name in set(again) - {files["utility"].name, files["hierarchy"].name, "codes.csv"}:
         (house / name).unlink()
     subprocess.run([sys.executable, "-m", *words], cwd=house, check=True, capture_output=True)
     assert {name: (house / name).read_bytes() for name in made} == made

@@ -16,6 +16,7 @@ from overcoat.web.jobs import Job
 from overcoat.web.listing import LISTINGS, PAGE, read_part
 from overcoat.web.models import JobModel, PartModel, TaskName
 from overcoat.web.studio import Studio
+from overcoat.web.texts import stage_words, texts_in
 from overcoat.web.workspace import Project
 
 __all__ = ["file_of", "make_results"]
@@ -134,4 +135,5 @@ async def _events(studio: Studio, project: Project, request: Request) -> AsyncIt
 
 def _event(job: Job) -> str:
     told = {key: one for key, one in job.to_json().items() if key != "error"}
+    told["words"] = stage_words(texts_in(), job.stage)  # of the stage, for people
     return f"event: job\ndata: {json.dumps(told)}\n\n"

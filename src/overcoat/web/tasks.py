@@ -348,7 +348,9 @@ def _publish(params: Params, folder: Path, context: Context) -> dict[str, Any]:
     names = [one.name for one in sorted(folder.iterdir()) if one.is_file() and one.name[0] != "."]
     _pack(folder, names)
     digests = {name: one for name, one in result.digests.items() if one is not None}
-    files = [*names, "release.zip"]
+    # First what is passed on, then what belongs to it, in an order in which people look for it.
+    first = [released, "mapping.json", "codebook.csv", "external.html", "report.html"]
+    files = [*first, *(name for name in names if name not in first), "release.zip"]
     return {
         **_figures(result),
         "released": released,
@@ -359,9 +361,10 @@ def _publish(params: Params, folder: Path, context: Context) -> dict[str, Any]:
 
 
 def _copy(params: Params, folder: Path) -> None:
-    """Put the files that the policy names beside it."""
-    for key, value in params["settings"].items():
-        if key in FILES and isinstance(value, str) and not is_no_file(value):
+    """Put the files beside the policy that it and the command name."""
+    said = [value for key, value in params["settings"].items() if key in FILES]
+    for value in [*said, params["names"]]:
+        if isinstance(value, str) and value and not is_no_file(value):
             target = folder / value
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(Path(value).read_bytes())

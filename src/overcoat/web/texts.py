@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-__all__ = ["LANGUAGE", "Texts", "texts_in"]
+__all__ = ["LANGUAGE", "Texts", "stage_words", "texts_in"]
 
 LANGUAGE = "en"
 
@@ -49,3 +49,14 @@ def texts_in(language: str = LANGUAGE) -> Texts:
     """Return the texts of a language."""
     file = resources.files("overcoat.web").joinpath("locales", f"{language}.toml")
     return Texts(tomllib.loads(file.read_text("utf-8")), language)
+
+
+def stage_words(texts: Texts, stage: str) -> str:
+    """Say what a job is doing.
+
+    >>> stage_words(texts_in(), "read")
+    'reading'
+    """
+    name, _, note = stage.partition(": ")
+    words = texts(f"work.stage_{name}") if f"work.stage_{name}" in texts else ""
+    return ", ".join(filter(None, [words, note]))

@@ -17,7 +17,7 @@ from overcoat.html import labelled
 from overcoat.reports.plots import Bars, draw
 from overcoat.web.choices import Choices
 from overcoat.web.jobs import Job
-from overcoat.web.texts import LANGUAGE, Texts, texts_in
+from overcoat.web.texts import LANGUAGE, Texts, stage_words, texts_in
 from overcoat.words import known_words, percent, share
 
 __all__ = ["Views", "promise_of", "static_files"]
@@ -68,7 +68,7 @@ class Views:
             version=__version__,
             icon=_icon,
             static=_static,
-            stage_words=self.stage_words,
+            stage_words=lambda stage: stage_words(self.t, stage),
             failed_title=self.failed_title,
             failed_lines=self.failed_lines,
             identifiers=_about_identifiers,
@@ -84,12 +84,6 @@ class Views:
         return self._env.get_template(name).render(**values)
 
     # -- jobs --------------------------------------------------------------------------------------
-
-    def stage_words(self, stage: str) -> str:
-        """Say what is being done."""
-        name, _, note = stage.partition(": ")
-        words = self.t(f"work.stage_{name}") if f"work.stage_{name}" in self.t else ""
-        return ", ".join(filter(None, [words, note]))
 
     def failed_title(self, job: Job) -> str:
         """Say in a few words how a job ended."""

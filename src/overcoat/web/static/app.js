@@ -32,6 +32,8 @@
     for (const part of document.querySelectorAll(`[data-job="${CSS.escape(job.id)}"]`)) {
       const bar = part.querySelector(":scope > .working progress, td progress");
       if (!bar || part.dataset.fetching) { continue; }
+      const words = part.querySelector(":scope > .working .stage");
+      if (words) { words.textContent = job.words; }
       if (ENDED.has(job.state)) {
         part.dataset.fetching = "yes";
         htmx.ajax("GET", part.dataset.url + location.search, { target: part, swap: "outerHTML" });
