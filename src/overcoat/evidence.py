@@ -16,6 +16,7 @@ from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.exposure.reach import Reach, reach
+from overcoat.least.bounds import Bounds, quick_bounds
 from overcoat.loss.error import Errors, ExpectedError, n_pairs
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount, PublishedCount, published_counts
@@ -249,6 +250,11 @@ class Internal:
         if n_pairs(data) > ExpectedError.MOST:
             return None
         return ExpectedError(data, stage=self.external.stage).total(mapping.partition_of(data))
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        """What must be lost without suppression; None where finding that would take seconds."""
+        return quick_bounds(self.result.data, self.result.policy, stage=self.external.stage)
 
     @cached_property
     def ncp(self) -> float:

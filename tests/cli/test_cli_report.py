@@ -74,6 +74,36 @@ def test_the_internal_edition_is_made_again(made: Desk) -> None:
     page = made.read("again.html").decode()
     assert "Internal edition" in page
     assert "Risk before and after" in page
+    # The method was run again, so that nothing is missing.
+    assert made.read("again.html") == made.read("in.html")
+    assert "people have" in page
+
+
+def test_a_method_that_finds_other_groups_is_told(made: Desk) -> None:
+    done = made.run(
+        *("report", "o.csv", *READ, "--mapping", "map.json", "--policy", "policy.toml"),
+        *("--data", "d.csv", "-o", "again.html", "--algorithm", "exact", "--minimise", "ncp"),
+    )
+    assert done.status == 0, done.err
+    assert "finds other groups for these data and this policy" in done.err
+    assert "Why" not in made.read("again.html").decode()
+
+
+@pytest.mark.parametrize("method", ["search", "exact"])
+def test_the_report_says_how_far_the_loss_is_from_the_least(made: Desk, method: str) -> None:
+    done = made.run(
+        *words("anonymize d.csv --policy policy.toml -o o.csv --mapping map.json -q"),
+        *(*READ, "--report", "in.html", "--external-report", "ex.html", "--algorithm", method),
+    )
+    assert done.status == 0, done.err
+    page, outside = made.read("in.html").decode(), made.read("ex.html").decode()
+    assert "How far from the least loss?" in page
+    assert "without suppression" in page.lower()
+    told = "The search: the best loss so far" if method == "search" else "Proven: no mapping that"
+    assert told in page
+    # None of it can be told from what is published.
+    assert "How far from the least loss?" not in outside
+    assert told not in outside
 
 
 def test_all_is_the_same_when_repeated(made: Desk) -> None:

@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from overcoat.advice.price import price_of
+from overcoat.algorithms import Method, methods
 from overcoat.application.said import Input, Papers, Statement
 from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, pack, send
 from overcoat.data.io.source import open_source
 from overcoat.errors import DataError, PolicyError, Problem, VerificationError
 from overcoat.evidence import External, Internal, Published, settle_published
+from overcoat.feasibility.lint import linted
 from overcoat.mapping import Mapping
 from overcoat.policy.policy import Policy
-from overcoat.release.given import read_release, release_notes, take_release
+from overcoat.release.given import pair_notes, read_release, release_notes, take_release
 from overcoat.release.result import Result
-from overcoat.release.walk import make_release
+from overcoat.release.walk import find_again, make_release
 from overcoat.reports.certificate import (
     certificate_of,
     certified_policy,
@@ -116,6 +118,7 @@ def report(
     data: str | None = None,
     policy: str | None = None,
     describe: str | None = None,
+    start: str | None = None,
     to: str | None = None,
     context: Context,
 ) -> Written:
@@ -124,11 +127,13 @@ def report(
     Parameters
     ----------
     released : the release; how it is to be read holds for the original instead, if that is given
-    statement : the policy; None if it is that of a certificate
+    statement : the policy and the method; None if they are those of a certificate
     policy : that certificate
+    start : the mapping that the release went on from
     """
-    stated = _policy_of(statement, policy)
-    inputs = [data, released.source, mapping, policy, describe, *stated.files]
+    earlier = None if start is None else Mapping.read(start)
+    stated, method = _stated(statement, policy, earlier)
+    inputs = [data, released.source, mapping, policy, describe, start, *stated.files]
     check_outputs(inputs, [output])
     names = {} if describe is None else read_names(describe)
     known = Mapping.read(mapping)
@@ -145,14 +150,17 @@ def report(
             text = external_page(told)
         done = Written("external", told.verdict, tuple(release_notes(rows, known)))
     else:
-        result = _result(
-            replace(released, source=data), released.source, known, stated, to, context
-        )
+        original = replace(released, source=data)
+        result, notes = _result(original, released.source, known, stated, to, context)
         result.digests.update(digests)
+        if method is not None:
+            result = find_again(result, method, context=context)
+            if result.method is None:
+                notes.append(_not_found_again(method, mapping))
         with context.stage("report") as stage:
             inside = Internal.of(result, names, keep_order=known.keep_order, stage=stage)
             text = internal_page(inside)
-        done = Written("internal", result.verdict, result.notes)
+        done = Written("internal", result.verdict, (*result.notes, *notes))
     with Staging() as staging:
         if output != "-":
             staging.stage(output).write_bytes(pack(output, text.encode()))
@@ -162,30 +170,48 @@ def report(
     return done
 
 
-def _policy_of(statement: Statement | None, certificate: str | None) -> Policy:
+def _stated(
+    statement: Statement | None, certificate: str | None, start: Mapping | None
+) -> tuple[Policy, Method | None]:
+    """Return the policy and the method, None where a certificate names one that is not ours."""
     if statement is not None:
-        return statement.policy
+        return statement.bind_method(start)
     if certificate is None:
         raise PolicyError("the policy is missing: give --policy, or its parts")
-    return certified_policy(read_certificate(certificate), certificate)
+    content = read_certificate(certificate)
+    ours = (kind() for kind in methods().values())
+    method = next((one for one in ours if one.title == content.get("method")), None)
+    if method is not None and start is not None:
+        method = method.starting_from(start)
+    return certified_policy(content, certificate), method
+
+
+def _not_found_again(method: Method, mapping: str) -> Problem:
+    return Problem(
+        f"{method.title} finds other groups for these data and this policy, so the report cannot "
+        "say why these were made; name the method that found them (--algorithm, --start)",
+        mapping,
+    )
 
 
 def _result(
     data: Input, released: str, known: Mapping, policy: Policy, to: str | None, context: Context
-) -> Result:
-    """Return the release of some data as a result, if it is one and holds."""
+) -> tuple[Result, list[Problem]]:
+    """Return the release of some data as a result, if it is one and holds; with notes."""
     with context.stage("read") as stage:
         original = data.read(stage)
         copy = take_release(released, original, to, stage=stage)
     with context.stage("policy") as stage:
         bound = policy.bind(original, known=known, stage=stage)
+        bound = linted(original, bound, stage=stage)
     result = make_release(original, bound, known, context, {})
     if copy != result.released:
         raise VerificationError(
             "the release is not the data under this mapping; `overcoat verify` says where"
         )
     result.digests["released"] = copy.file_digest
-    return result
+    result.laid_out(copy.layout)
+    return result, pair_notes(original, copy, known)
 
 
 def _require(verdict: Verdict) -> None:

@@ -28,6 +28,7 @@ from overcoat.cli.output import (
     check_standard_output,
     print_json,
     print_text,
+    say_notes,
     say_unless_quiet,
 )
 from overcoat.cli.papers import paper_options
@@ -201,8 +202,7 @@ def _make_release(
             context=context,
             report=tell,
         )
-    for note in application.notes_on(result, outputs):
-        say_unless_quiet(f"note: {note}", quiet)
+    say_notes(application.notes_on(result, outputs), quiet)
     if keep_order:
         say_unless_quiet(
             "warning: the rows keep the order of the input, which can link them to people", False
@@ -258,8 +258,7 @@ def explain(
         found, notes = application.explain(
             wanted, data, mapping, statement, start=start, context=context
         )
-    for note in notes:
-        say_unless_quiet(f"note: {note}", quiet)
+    say_notes(map(str, notes), quiet)
     if as_json:
         told = {"explained": [asdict(one) for one in found], "notes": list(map(str, notes))}
         print_json({"overcoat": __version__, **told})

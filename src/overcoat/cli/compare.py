@@ -19,10 +19,10 @@ from overcoat.cli.options import (
     policy_options,
     state,
     talk_options,
-    workload_options,
 )
 from overcoat.cli.output import Paused, print_json, say_unless_quiet
 from overcoat.cli.progress import run_context
+from overcoat.cli.workload import workload_options
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from overcoat.cli.options import (
     layout_option,
     state,
     talk_options,
-    workload_options,
 )
-from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
+from overcoat.cli.output import check_standard_output, print_json, say_notes, say_unless_quiet
 from overcoat.cli.progress import run_context
+from overcoat.cli.workload import workload_options
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def evaluate(
 
         def report(evaluation: Evaluation) -> None:
             context.start("done")
-            for note in problem_lines(evaluation.notes):
-                say_unless_quiet(f"note: {note}", quiet)
+            say_notes(problem_lines(evaluation.notes), quiet)
             if as_json:
                 print_json(evaluation_to_json(evaluation, seed=questions.seed, output=output))
             else:

@@ -17,6 +17,7 @@ __all__ = [
     "FILE",
     "allow_option",
     "cost_options",
+    "crowd_option",
     "data_options",
     "json_option",
     "layout_option",
@@ -24,11 +25,11 @@ __all__ = [
     "output_options",
     "policy_options",
     "reading_options",
+    "seed_option",
     "start_option",
     "state",
     "talk_options",
     "together",
-    "workload_options",
 ]
 
 
@@ -354,85 +355,23 @@ def talk_options(function: F) -> F:
     return limit_options(_talk_options(cast(F, talking)))
 
 
-def _sizes(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> list[int] | None:
-    if value is None:
-        return None
-    try:
-        return [int(size) for size in value.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"expected sizes such as 1,2,3, not {value!r}") from None
-
-
-_workload_options = together(
-    [
-        click.option(
-            "--queries",
-            type=FILE,
-            metavar="FILE",
-            help="Ask these queries, one set of items a line, instead of drawing some.",
-        ),
-        click.option(
-            "--q",
-            "sizes",
-            callback=_sizes,
-            metavar="SIZES",
-            help="Draw queries of so many items. Default: 1,2,3, as far as transactions have them.",
-        ),
-        click.option(
-            "--n-queries",
-            type=click.IntRange(1),
-            default=1000,
-            show_default=True,
-            metavar="N",
-            help="How many queries to draw of each size.",
-        ),
-        click.option(
-            "--seed",
-            type=click.IntRange(0),
-            default=0,
-            show_default=True,
-            metavar="SEED",
-            help="Of the draws.",
-        ),
-        click.option(
-            "--among",
-            type=click.Choice(["all", "generalized"]),
-            default="all",
-            show_default=True,
-            help="Draw queries over all items, or over those in groups of two or more.",
-        ),
-        click.option(
-            "--by",
-            type=click.Choice(["items", "occurrences"]),
-            default="items",
-            show_default=True,
-            help="Draw rare and common items alike, or items as often as they occur.",
-        ),
-    ]
+seed_option = click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    metavar="SEED",
+    help="Of the draws.",
 )
-
-
-def workload_options(function: F) -> F:
-    """Add the options that say which queries are asked; the command gets `Questions`."""
-
-    @wraps(function)
-    def gathered(
-        queries: str | None,
-        sizes: list[int] | None,
-        n_queries: int,
-        seed: int,
-        among: str,
-        by: str,
-        **others: Any,
-    ) -> Any:
-        from overcoat.application import Questions
-
-        questions = Questions(queries, sizes, n_queries, seed, among, by)
-        return function(questions=questions, **others)
-
-    return _workload_options(cast(F, gathered))
+crowd_option = click.option(
+    "-k",
+    "k",
+    type=click.IntRange(1),
+    default=5,
+    show_default=True,
+    metavar="K",
+    help="How many people make a crowd.",
+)
 
 
 def state(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -17,6 +18,7 @@ __all__ = [
     "has_printed",
     "print_json",
     "print_text",
+    "say_notes",
     "say_unless_quiet",
     "start_over",
 ]
@@ -36,6 +38,14 @@ def say_unless_quiet(text: str, quiet: bool) -> None:
     """Say something on standard error."""
     if not quiet:
         say(text)
+
+
+def say_notes(notes: Iterable[str], quiet: bool) -> list[str]:
+    """Say each note on standard error, and return them all."""
+    told = list(notes)
+    for note in told:
+        say_unless_quiet(f"note: {note}", quiet)
+    return told
 
 
 _printed: list[dict[str, Any]] = []  # what a program has been told

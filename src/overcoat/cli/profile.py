@@ -9,7 +9,7 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.help import Command
 from overcoat.cli.limits import Limits
-from overcoat.cli.options import data_options, json_option, talk_options
+from overcoat.cli.options import crowd_option, data_options, json_option, talk_options
 from overcoat.cli.output import print_json, print_text
 from overcoat.cli.progress import run_context
 
@@ -21,15 +21,7 @@ __all__ = ["profile"]
 
 @click.command(cls=Command)
 @data_options
-@click.option(
-    "-k",
-    "k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="K",
-    help="Below how many people a crowd is too small.",
-)
+@crowd_option
 @json_option
 @talk_options
 def profile(data: Input, k: int, as_json: bool, quiet: bool, limits: Limits) -> None:

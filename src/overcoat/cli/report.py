@@ -15,12 +15,14 @@ from overcoat.cli.options import (
     layout_option,
     policy_options,
     reading_options,
+    start_option,
     state,
     talk_options,
 )
-from overcoat.cli.output import check_standard_output, print_json, say_unless_quiet
+from overcoat.cli.output import check_standard_output, print_json, say_notes, say_unless_quiet
 from overcoat.cli.papers import describe_option
 from overcoat.cli.progress import run_context
+from overcoat.cli.searching import search_options
 from overcoat.errors import problem_lines
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ __all__ = ["report"]
 )
 @describe_option
 @policy_options
+@search_options
+@start_option
 @layout_option
 @json_option
 @talk_options
@@ -59,6 +63,7 @@ def report(
     original: str | None,
     output: str,
     describe: str | None,
+    start: str | None,
     to: str | None,
     as_json: bool,
     quiet: bool,
@@ -69,7 +74,8 @@ def report(
 
     Without --data it is the external edition: made of the release, its mapping and the policy
     alone, the same bytes that `anonymize --external-report` writes. With --data it is the internal
-    edition, which has figures of the original. --policy also takes a certificate.
+    edition, which has figures of the original; the method is run again, so that it can say why
+    groups were made. For the policy a certificate will do.
 
     \b
     Examples:
@@ -93,12 +99,11 @@ def report(
             data=original,
             policy=certificate,
             describe=describe,
+            start=start,
             to=to,
             context=context,
         )
-    notes = problem_lines(done.notes)
-    for note in notes:
-        say_unless_quiet(f"note: {note}", quiet)
+    notes = say_notes(problem_lines(done.notes), quiet)
     if as_json:
         told = {"edition": done.edition, "verified": done.verdict.ok, "report": output}
         print_json({"overcoat": __version__, **told, "notes": notes})

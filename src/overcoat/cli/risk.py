@@ -10,8 +10,16 @@ import click
 from overcoat._version import __version__
 from overcoat.cli.help import Command
 from overcoat.cli.limits import Limits
-from overcoat.cli.options import FILE, data_options, json_option, layout_option, talk_options
-from overcoat.cli.output import print_json, print_text, say_unless_quiet
+from overcoat.cli.options import (
+    FILE,
+    crowd_option,
+    data_options,
+    json_option,
+    layout_option,
+    seed_option,
+    talk_options,
+)
+from overcoat.cli.output import print_json, print_text, say_notes
 from overcoat.cli.progress import run_context
 
 if TYPE_CHECKING:
@@ -32,15 +40,7 @@ __all__ = ["risk"]
     metavar="M",
     help="Say it for 1, 2, … up to M items that an attacker knows, and for the whole row.",
 )
-@click.option(
-    "-k",
-    "k",
-    type=click.IntRange(1),
-    default=5,
-    show_default=True,
-    metavar="K",
-    help="How many people make a crowd.",
-)
+@crowd_option
 @click.option(
     "--linkable", type=FILE, metavar="FILE", help="An attacker knows only the items in FILE."
 )
@@ -64,14 +64,7 @@ __all__ = ["risk"]
     metavar="N",
     help="Also draw N people, tell an attacker M of their items, and show how many rows fit.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="SEED",
-    help="Of the draws.",
-)
+@seed_option
 @layout_option
 @json_option
 @talk_options
@@ -123,8 +116,7 @@ def risk(
             to=to,
             context=context,
         )
-    for note in found.notes:
-        say_unless_quiet(f"note: {note}", quiet)
+    say_notes(found.notes, quiet)
     if as_json:
         more = {} if attacks is None else {"attacks": [asdict(one) for one in found.attacks]}
         print_json({"overcoat": __version__, **found.risk.to_json(), "seed": seed, **more})

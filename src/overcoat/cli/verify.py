@@ -18,7 +18,7 @@ from overcoat.cli.options import (
     state,
     talk_options,
 )
-from overcoat.cli.output import print_json, say_unless_quiet
+from overcoat.cli.output import print_json, say_notes, say_unless_quiet
 from overcoat.cli.progress import run_context
 from overcoat.errors import problem_lines
 
@@ -98,9 +98,7 @@ def verify(
             salt=salt,
             context=context,
         )
-    notes = problem_lines(found.notes)
-    for note in notes:
-        say_unless_quiet(f"note: {note}", quiet)
+    notes = say_notes(problem_lines(found.notes), quiet)
     if as_json:
         told = verdict_to_json if found.ok else failed_to_json
         more: dict[str, Any] = {"k": found.k, "notes": notes}

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.native import canonical_rows
 from overcoat.exposure.native import Persons, weigh_sets
 from overcoat.exposure.rows import KnownRows
 
@@ -112,6 +113,15 @@ def _choose(of: Numbers, some: Numbers) -> NDArray[np.float64]:
 
 
 def _whole(rows: KnownRows, stage: Stage) -> tuple[Numbers, NDArray[np.float64]]:
+    if (rows.taken > 0).all():
+        # All that is published of a person is asked for: equal rows have equal answers.
+        ends, labels, counts, became = canonical_rows(
+            rows.offsets, rows.labels, rows.counts, stage=stage
+        )
+        worst = Persons(ends, labels, counts, rows.n_labels, stage=stage).holding_rows()[became]
+        nothing = np.diff(rows.offsets) == 0  # but suppressed items, perhaps
+        worst[nothing] = np.where(rows.spare[nothing] > 0, rows.n_people, _LARGEST)
+        return worst, 1 / np.where(worst == _LARGEST, max(rows.n_people, 1), worst)
     persons = Persons(rows.offsets, rows.labels, rows.counts, rows.n_labels, stage=stage)
     worst = np.full(len(rows.counts), _LARGEST, np.int64)
     for row, asked in enumerate(rows.n_asked.tolist()):

@@ -41,9 +41,11 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import DistanceWeights, TreeWeights
 from overcoat.words import count_of
 
-__all__ = ["Bounds", "find_bounds", "log2_of"]
+__all__ = ["Bounds", "find_bounds", "log2_of", "quick_bounds"]
 
 Flags = NDArray[np.bool_]
+
+_MOST_CONFLICTS = 300_000  # less than a second
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,20 @@ def find_bounds(
     program : whether to use linear programs, where SciPy is there
     stage : called now and then
     """
+    return _bounds(data, policy, find_conflicts(data, policy, stage=stage), program, stage)
+
+
+def quick_bounds(data: Transactions, policy: BoundPolicy, *, stage: Stage = QUIET) -> Bounds | None:
+    """Return what must be lost, without linear programs; None where it would take seconds."""
     conflicts = find_conflicts(data, policy, stage=stage)
+    if len(conflicts.first) > _MOST_CONFLICTS:
+        return None
+    return _bounds(data, policy, conflicts, False, stage)
+
+
+def _bounds(
+    data: Transactions, policy: BoundPolicy, conflicts: Conflicts, program: bool, stage: Stage
+) -> Bounds:
     block_of, n = policy.utility.block_of, data.n_items
     alone = np.bincount(block_of, minlength=1)[block_of] == 1 if n else np.zeros(0, bool)
     possible = _possible(data, policy, conflicts, stage)

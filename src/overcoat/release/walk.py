@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from math import floor
 
 from overcoat.algorithms.method import Method
@@ -10,7 +11,7 @@ from overcoat.algorithms.outcome import Outcome
 from overcoat.context import Context
 from overcoat.data.memory import require_memory
 from overcoat.data.transactions import Transactions
-from overcoat.errors import InfeasibleError, PolicyError, Problem, VerificationError
+from overcoat.errors import InfeasibleError, MappingError, PolicyError, Problem, VerificationError
 from overcoat.log import event
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import named_counts
@@ -24,7 +25,7 @@ from overcoat.release.starting import check_start, go_on
 from overcoat.verification import Verdict, verify
 from overcoat.words import count_of, people
 
-__all__ = ["find_release", "make_release"]
+__all__ = ["find_again", "find_release", "make_release"]
 
 _SHOWN_SETS = 10
 _SHOWN_ITEMS = 20
@@ -124,6 +125,24 @@ def make_release(
     if method is None:
         _check_verdict(result)
     return result
+
+
+def find_again(result: Result, method: Method, *, context: Context) -> Result:
+    """Return a release with how it was found, if this method finds its groups again.
+
+    Else it is returned as it is. The labels may be others than the method would give.
+    """
+    data, policy = result.data, result.policy
+    try:
+        found = find_release(data, policy, method, partial=True, context=context, seconds={})
+    except (PolicyError, MappingError):  # beyond this method
+        return result
+    if found.mapping.partition_of(data) != result.mapping.partition_of(data):
+        return result
+    again = replace(result, method=method, _outcome=found._outcome)
+    again.digests.update(result.digests)
+    again.laid_out(result.layout)
+    return again
 
 
 def _exceeds(policy: BoundPolicy, mapping: Mapping, verdict: Verdict) -> bool:

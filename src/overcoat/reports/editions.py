@@ -13,6 +13,7 @@ from overcoat.html import Raw, labelled, table
 from overcoat.reports.inside import (
     error_section,
     inside_rows,
+    least_section,
     named_rows,
     price_section,
     reasons_of,
@@ -87,6 +88,7 @@ def internal_page(told: Internal, prices: Prices | None = None) -> str:
             ("groups", "Groups", group_section(outside, told.names, reasons_of(told))),
             ("sizes", "Sizes and supports", size_section(outside)),
             ("errors", "Error of counts", error_section(told)),
+            ("least", "How far from the least loss?", least_section(told)),
             *([("price", "What each wish costs", price_section(prices))] if prices else []),
             ("checks", "Parameters and digests", _checks(outside, parameters, digests)),
         ],

@@ -6,15 +6,27 @@ import math
 from collections.abc import Iterator, Mapping
 
 from overcoat.advice.price import Prices
+from overcoat.algorithms.outcome import Searched
 from overcoat.evidence import Internal
 from overcoat.exposure.native import Persons
 from overcoat.html import Raw, escape, labelled, table
+from overcoat.least.bounds import Bounds
 from overcoat.reports.page import scrolling
+from overcoat.reports.plots import Bars, draw
 from overcoat.reports.price import PRICE_COLUMNS, price_rows
 from overcoat.reports.wording import errors
 from overcoat.words import count_of, listed
 
-__all__ = ["error_section", "inside_rows", "named_rows", "price_section", "reasons_of"]
+__all__ = [
+    "error_section",
+    "inside_rows",
+    "least_section",
+    "named_rows",
+    "price_section",
+    "reasons_of",
+]
+
+_POINTS = 6  # of a search, beside its start
 
 Rows = list[tuple[str, object]]
 
@@ -85,6 +97,67 @@ def error_section(told: Internal) -> Iterator[str]:
         "<p>A group does not say which of its items a person has, so counts of rare items in large "
         "groups are estimated far too high: errors above 1 are usual where every item counts the "
         "same. Counts of named sets that are exact have no error.</p>"
+    )
+
+
+def least_section(told: Internal) -> Iterator[str]:
+    """Yield how far the loss is from the least possible: what is proven, bounds, the search."""
+    result, least = told.result, told.bounds
+    if result.proof is not None:
+        yield f"<p>{escape(_sentence(str(result.proof)))}</p>"
+    if least is None:
+        yield (
+            "<p>Bounds on the loss take a while for these data: <code>overcoat evaluate --bounds"
+            "</code> finds them.</p>"
+        )
+    else:
+        yield f"<p>{escape(_sentence(str(least)))}</p>"
+        yield from _bound_table(told, least)
+    if result.searched is not None:
+        yield from _search(result.searched)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _bound_table(told: Internal, least: Bounds) -> Iterator[str]:
+    losses = [("flat NCP", told.flat_ncp, least.flat_ncp, least.times_flat_ncp(told.flat_ncp))]
+    if told.result.policy.hierarchy is not None:
+        losses.append(("NCP", told.ncp, least.ncp, least.times_ncp(told.ncp)))
+    rows = [
+        (name, f"{found:.4g}", f"{float(bound):.4g}", f"{times:.3g}")
+        for name, found, bound, times in losses
+        if bound is not None and times is not None and math.isfinite(times)
+    ]
+    if not rows:
+        return
+    head = ["Loss, 0 to 1", "Here", "At least", "Times, at most"]
+    caption = "This release, and the least that is possible without suppression"
+    yield scrolling(table(rows, head, caption), "Bounds")
+    text = (
+        "No method, however long it works, gets below the bound without leaving items out. How far "
+        "above it the least possible is, is not known."
+    )
+    if told.result.suppressed:
+        text += " This release leaves items out, so it may lose less than the bound says."
+    yield f"<p>{text}</p>"
+
+
+def _search(found: Searched) -> Iterator[str]:
+    """Yield how a search went on, as a picture and a sentence."""
+    points = [(steps, value) for steps, value in found.trace if math.isfinite(value)]
+    picked = sorted({round(n * (len(points) - 1) / _POINTS) for n in range(_POINTS + 1)})
+    shown = [points[place] for place in picked] if points else []
+    rows = [(f"{steps:,} steps", [(value, f"{value:.3f}")]) for steps, value in shown]
+    title = "The search: the best loss so far, 1 is where it started"
+    words = f"{title}. " + " ".join(f"{name}: {each[0][1]}." for name, each in rows)
+    if rows:
+        yield draw(Bars(title, words, ("loss",), rows, max(value for _, value in shown)))
+    yield (
+        f"<p>It minimised “{escape(found.minimise)}” over {found.steps:,} steps from the seed "
+        f"{found.seed}, and came from {found.before:.3g} to {found.after:.3g}. Where the last "
+        "steps still gain much, more steps are worth their time.</p>"
     )
 
 

@@ -9,19 +9,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from overcoat.advice.price import Prices
+from overcoat.algorithms import Method
 from overcoat.context import Context
 from overcoat.errors import DataError, PolicyError, VerificationError
 from overcoat.evidence import External, Internal, Published, settle_published
+from overcoat.feasibility.lint import linted
 from overcoat.release.given import (
     MappingLike,
     PolicyLike,
+    method_of,
     take_data,
     take_mapping,
     take_policy,
     take_release,
 )
 from overcoat.release.result import Result
-from overcoat.release.walk import make_release
+from overcoat.release.walk import find_again, make_release
 from overcoat.reports.certificate import certificate_of, dumps, public_certificate_of
 from overcoat.reports.editions import external_page, internal_page
 from overcoat.reports.names import read_names
@@ -38,6 +41,7 @@ def report(
     policy: PolicyLike | None = None,
     *,
     data: Any = None,
+    method: Method | str | None = None,
     edition: Literal["internal", "external"] | None = None,
     names: Names = None,
     prices: Prices | None = None,
@@ -55,6 +59,8 @@ def report(
         takes, with its options
     mapping, policy : those of the release
     data : the original, which makes it the internal edition; the options are then those of `data`
+    method : how the mapping was found, with its `start` if there was one: if it finds it again, the
+        internal edition says why groups were made. By default that of the policy file, else COAT
     edition : ``internal`` or ``external``; by default internal where the original is at hand
     names : what items are called, by item, or a file of codes and descriptions
     prices : what each part of the policy costs, from `price`; for the internal edition
@@ -83,6 +89,7 @@ def report(
     result = released if isinstance(released, Result) else None
     if result is None:
         result = _result(released, mapping, policy, data, context, options)
+        result = find_again(result, method_of(policy, method), context=context)
     with context.stage("report") as stage:
         inside = Internal.of(result, called, stage=stage)
         if result.partial:
@@ -159,10 +166,12 @@ def _result(
     copy = take_release(released, original, stage=context.start("read"))
     with context.stage("policy") as stage:
         bound = take_policy(policy).bind(original, known=known, stage=stage)
+        bound = linted(original, bound, stage=stage)
     result = make_release(original, bound, known, context, {})
     if copy != result.released:
         raise VerificationError("the release is not the data under this mapping")
     result.digests.update(released=copy.file_digest, mapping=_digest(mapping))
+    result.laid_out(copy.layout)
     return result
 
 

@@ -50,8 +50,8 @@ def section(name: str, title: str, parts: Iterable[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text as HTML; a number and its sign of percent stay on one line."""
-    return escape(text).replace(" %", "&nbsp;%")
+    """Return a text as HTML; a number stays on one line with its letter and its percent sign."""
+    return escape(text).replace(" %", "&nbsp;%").replace(" = ", "&nbsp;=&nbsp;")
 
 
 def paragraphs(sentences: Iterable[str]) -> str:
