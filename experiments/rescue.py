@@ -2,7 +2,7 @@
 
     python -m experiments.rescue --data FOLDER
 
-Prints the table of docs/search.md: blocks of random items, all pairs, k = 5. *impossible* are those
+Prints a table: blocks of random items, all pairs, k = 5. *impossible* are those
 of which it is proven that no mapping exists within s. The proof: where all pairs are protected,
 merging never breaks one, so the state in which every block is one group breaks least. Two blocks
 that 1 to k-1 people have together there must be told apart: of every two items, one of each, that

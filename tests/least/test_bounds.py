@@ -31,7 +31,8 @@ def problems(seeds: range) -> Iterator[tuple[Transactions, BoundPolicy]]:
         data = Transactions.of(instance.rows)
         policy = policy_of(instance)
         if seed % 5 == 0 and len(instance.domain) > 1:
-            pairs = {pair: rng.choice([0.0, 0.5, 1.0]) for pair in combinations(instance.domain, 2)}
+            domain = sorted(instance.domain)  # sets come in another order in another process
+            pairs = {pair: rng.choice([0.0, 0.5, 1.0]) for pair in combinations(domain, 2)}
             policy = Policy(
                 *(policy.k, policy.privacy, policy.utility),
                 max_suppressed=policy.max_suppressed,
@@ -68,7 +69,7 @@ def test_no_bound_exceeds_the_optimum(chunk: int) -> None:
     for number, (data, policy) in enumerate(problems(range(chunk * 300, (chunk + 1) * 300))):
         ratios += check(data, policy, program=number % 4 == 0)
     assert len(ratios) > 60
-    assert float(np.median(ratios)) < 4  # they say something
+    assert float(np.median(ratios)) < 3  # they say something
     assert min(ratios) == 1
 
 
