@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 
-__all__ = ["Server", "serving"]
+__all__ = ["Server", "ended", "serving"]
 
 
 @dataclass
@@ -79,3 +80,16 @@ def serving(*options: str, cwd: Path | None = None) -> Iterator[Server]:
             process.wait()
             rest.join()
             process.stderr.close()
+
+
+def ended(client: httpx.Client, project: str, choices: str, task: str) -> dict[str, Any]:
+    """Begin a job and follow it by its events."""
+    job = client.post(f"/projects/{project}/choices/{choices}/jobs/{task}").json()
+    with client.stream("GET", f"/projects/{project}/events") as stream:
+        for line in stream.iter_lines():
+            if f'"id": "{job["id"]}"' in line and '"state": "done"' in line:
+                break
+            assert '"failed"' not in line
+            assert '"killed"' not in line
+    found: dict[str, Any] = client.get(f"/projects/{project}/jobs/{job['id']}/result").json()
+    return found | {"job": job["id"]}

@@ -1,7 +1,11 @@
 """What nobody may do: each test says what it tries. The threat model is docs/serve.md."""
 
 import http.client
+import shutil
+import ssl
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -230,3 +234,41 @@ def test_only_the_owner_looks_in(tmp_path: Path) -> None:
     assert not folder.exists()
     workspace.end()
     assert workspace.folder.exists()
+
+
+def test_two_servers_on_one_workspace(tmp_path: Path) -> None:
+    """A second server is started on the folder of a running one, and would delete its work."""
+    command = [sys.executable, "-m", "overcoat", "serve", "--no-browser", "--port", "0"]
+    command += ["--workspace", "kept"]
+    with serving("--workspace", "kept", cwd=tmp_path):
+        second = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert second.returncode == 2
+        assert "kept: is in use by another overcoat serve" in second.stderr
+        assert "token=" not in second.stderr
+    # A server that is killed leaves no lock behind.
+    with serving("--workspace", "kept", cwd=tmp_path) as killed:
+        killed.process.kill()
+    with serving("--workspace", "kept", cwd=tmp_path):
+        pass
+
+
+def test_encrypted(tmp_path: Path) -> None:
+    """Somebody listens on the way: the address is https, and the cookie is for https alone."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("there is no openssl command to make a certificate with")
+    made = [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-keyout", "key.pem", "-out", "cert.pem", "-subj", "/CN=127.0.0.1"]
+    made += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(made, cwd=tmp_path, capture_output=True, check=True)
+    trusts = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    options = ("--tls-certificate", "cert.pem", "--tls-key", "key.pem")
+    with serving(*options, cwd=tmp_path) as server:
+        assert server.base.startswith("https://127.0.0.1:")
+        entered = httpx.get(server.address, verify=trusts)
+        assert entered.status_code == 200
+        assert "; Secure" in entered.headers["set-cookie"]
+        with pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"):
+            httpx.get(server.address)
+        with pytest.raises(httpx.HTTPError):
+            httpx.get(server.address.replace("https:", "http:"))

@@ -6,27 +6,14 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from overcoat.data import samples
+from web.serving import ended
 
 pytestmark = pytest.mark.xdist_group("serve")
-
-
-def ended(client: httpx.Client, project: str, choices: str, task: str) -> dict[str, Any]:
-    """Begin a job and follow it by its events."""
-    job = client.post(f"/projects/{project}/choices/{choices}/jobs/{task}").json()
-    with client.stream("GET", f"/projects/{project}/events") as stream:
-        for line in stream.iter_lines():
-            if f'"id": "{job["id"]}"' in line and '"state": "done"' in line:
-                break
-            assert '"failed"' not in line
-            assert '"killed"' not in line
-    found: dict[str, Any] = client.get(f"/projects/{project}/jobs/{job['id']}/result").json()
-    return found | {"job": job["id"]}
 
 
 def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ from overcoat.web.workspace import Project
 
 __all__ = ["LISTS", "STEPS", "STEP_OF", "Parts", "list_url", "set_names"]
 
+# What may leave the house, in the order in which people look for it; then what is for inside.
+_OUTWARD = ("codebook.csv", "mapping.json", "external.html", "public-certificate.json")
+_INWARD = ("report.html", "certificate.json", "policy.toml", "command.txt")
+
 STEPS = ("data", "risk", "keep", "protect", "result", "publish")
 
 Asked = Mapping[str, str]  # of an address, behind the question mark
@@ -162,8 +166,7 @@ class Parts:
             case "gaps":
                 values["missing"] = found
             case "publish":
-                files = [one | {"key": one["name"].partition(".")[0]} for one in found["files"]]
-                values |= {"found": found, "files": files, "release": f"{here}/release"}
+                values |= {"found": found, "parts": _parted(found), "release": f"{here}/release"}
         return values
 
     async def compared(
@@ -236,3 +239,18 @@ def list_url(here: str, name: str, part: Part) -> str:
 def set_names(job: Job) -> list[str]:
     """Return the names of sets, to choose from."""
     return [row["name"] for row in read_part(job.folder, "sets", order="name", size=500).rows]
+
+
+def _parted(found: Mapping[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the files of a release: those to pass on, and those to keep."""
+    files = {one["name"]: one for one in found["files"]}
+    outward = [files[found["released"]] | {"key": "released"}]
+    outward += [_keyed(files[name]) for name in _OUTWARD]
+    inward = [_keyed(files[name]) for name in _INWARD]
+    told = {one["name"] for one in [*outward, *inward]} | {"release.zip"}
+    inward += [one | {"key": "needed"} for name, one in files.items() if name not in told]
+    return [("outward", outward), ("inward", inward)]
+
+
+def _keyed(file: Mapping[str, Any]) -> dict[str, Any]:
+    return {**file, "key": file["name"].partition(".")[0]}

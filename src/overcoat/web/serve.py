@@ -80,15 +80,16 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
     from overcoat.web.studio import Studio
     from overcoat.web.workspace import Workspace
 
-    listening = _listen(serving)
-    port = listening.getsockname()[1]
     limits = (
         Limits(memory=serving.memory)
         if serving.jobs is None
         else Limits(serving.jobs, serving.memory)
     )
-    workspace = Workspace(serving.workspace)
-    try:
+    with contextlib.ExitStack() as open_until_the_end:
+        listening = open_until_the_end.enter_context(_listen(serving))
+        port = listening.getsockname()[1]
+        workspace = Workspace(serving.workspace)
+        open_until_the_end.callback(workspace.end)
         studio = Studio(
             workspace, limits=limits, max_upload=serving.max_upload, given=serving.given
         )
@@ -114,9 +115,6 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
             ssl_keyfile=serving.key,
         )
         asyncio.run(_run(uvicorn.Server(config), listening, address, serving, workspace, say))
-    finally:
-        workspace.end()
-        listening.close()
 
 
 async def _run(server, listening, address, serving, workspace, say) -> None:  # type: ignore[no-untyped-def]

@@ -17,6 +17,7 @@ import os
 import re
 import secrets
 import shutil
+import sqlite3
 import tempfile
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -206,6 +207,19 @@ class Workspace:
             os.chmod(self.folder, 0o700)  # only its owner looks in
         except OSError as error:
             raise DataError(f"cannot be a workspace: {error.strerror}", str(folder)) from None
+        # Two servers would delete what the other is writing. This lock ends with the process,
+        # however it ends, and on every system.
+        self._lock = sqlite3.connect(self.folder / ".lock", timeout=0, isolation_level=None)
+        try:
+            self._lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            self._lock.close()
+            why = (
+                "is in use by another overcoat serve: end that one, or give another folder"
+                if error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+                else f"cannot be a workspace: {error}"
+            )
+            raise DataError(why, str(folder)) from None
         for path in self.projects.glob("*/.incoming-*"):  # of a server that was killed
             path.unlink(missing_ok=True)
         for path in self.projects.glob("*/jobs/*.part"):
@@ -243,6 +257,7 @@ class Workspace:
         shutil.rmtree(project.folder, ignore_errors=True)
 
     def end(self) -> None:
-        """Delete everything, unless the folder is to be kept."""
+        """Give the folder free; delete everything in it, unless it is to be kept."""
+        self._lock.close()
         if not self.kept:
             shutil.rmtree(self.folder, ignore_errors=True)
