@@ -91,8 +91,8 @@ def anonymize(
                 label_from=outputs.label_from,
             )
         except InfeasibleError as error:
-            told = _explained(error, bound, statement, method, suggest, context, outputs.dry_run)
-            raise told from None
+            infeasible = _explained(error, bound, statement, method, suggest, context, outputs.dry_run)
+            raise infeasible from None
     else:
         result = make_release(transactions, bound, known, context, seconds, insisted)
     with context.stage("risk", seconds) as stage:
