@@ -102,6 +102,9 @@ def test_the_whole_way(hospital: tuple[Server, BrowserContext, str]) -> None:
     page.check("#confirm")
     page.click("#make")
     page.wait_for_selector("#download")
+    inside = page.locator(".inward .files > li > a:first-child").all_inner_texts()
+    assert {"report.html", "certificate.json"} <= set(inside)
+    assert not {"released.csv", "external.html", "public-certificate.json"} & set(inside)
     with page.expect_download() as download:
         page.click("#download")
     clicks += 3
