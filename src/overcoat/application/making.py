@@ -91,7 +91,9 @@ def anonymize(
                 label_from=outputs.label_from,
             )
         except InfeasibleError as error:
-            infeasible = _explained(error, bound, statement, method, suggest, context, outputs.dry_run)
+            infeasible = _explained(
+                error, bound, statement, method, suggest, context, outputs.dry_run
+            )
             raise infeasible from None
     else:
         result = make_release(transactions, bound, known, context, seconds, insisted)
