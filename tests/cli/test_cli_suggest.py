@@ -61,3 +61,30 @@ def test_itemsets_and_odd_names_survive_the_files(clashing: Desk) -> None:
     for file in done.json["proposals"]:
         again = clashing.run(*words(f"anonymize d.dat --policy {file} -o o.dat --json"))
         assert again.status == 0, (file, again.err)
+
+
+ASKED = "anonymize d.dat -k 2 --km 2 --utility u.txt -s 0 -o o.dat"
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_the_work(clashing: Desk) -> None:
+    clashing.write({"near": "a file"})
+    for folder in ("near", "near/below"):
+        done = clashing.run(*words(f"{ASKED} --suggest {folder}"))
+        assert done.status == 2
+        assert "near: cannot be made a folder" in done.err
+    assert clashing.files()["near"] == b"a file"
+
+
+def test_a_dry_run_writes_no_suggestions(clashing: Desk) -> None:
+    done = clashing.run(*words(f"{ASKED} --suggest near --dry-run"))
+    assert done.status == 3
+    assert "(not written: this is a dry run)" in done.err
+    assert not [name for name in clashing.files() if name.startswith("near")]
+
+
+def test_suggestions_of_an_earlier_run_are_told_apart(clashing: Desk) -> None:
+    first = clashing.run(*words(f"{ASKED} --suggest near"))
+    assert "not of this run" not in first.err
+    clashing.write({"near/old.toml": "k = 2\n"})
+    again = clashing.run(*words(f"{ASKED} --suggest near"))
+    assert "not of this run, but in near, too: old.toml" in again.err

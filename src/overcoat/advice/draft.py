@@ -79,7 +79,7 @@ class Draft:
             "was run on them and is met; verified."
         )
         if self.change:
-            yield f"Changed from what was asked, which cannot be met: it {self.change}."
+            yield f"Changed from what was asked, which cannot be met: {self.change}."
         yield f"Risk, before → after: {self.risk}."
         yield f"Cost: {self.cost.exactness}."
         more = [f"{self.cost.suppressed_percent:.3g} % of the items suppressed"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from overcoat.advice.suggest import Proposal
-from overcoat.data.io import Staging
+from overcoat.data.io import Staging, make_folder
 from overcoat.policy.config import FILES, KEYS
 from overcoat.policy.hierarchy import is_no_file
 from overcoat.policy.policy import Policy
@@ -53,7 +53,7 @@ def write_proposals(
     policy, settings : what was asked for, and the keys of `policy.toml` that said it
     """
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     files: dict[str, str] = {}
     for one in proposals:
         values = dict(settings) | one.settings

@@ -14,7 +14,7 @@ from overcoat.algorithms import methods
 from overcoat.application.said import Input, Questions, Statement
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.data.io import check_outputs
+from overcoat.data.io import check_outputs, make_folder
 from overcoat.data.io.databases.address import shown
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, InputError, PolicyError, Problem
@@ -68,7 +68,6 @@ def compare(
     """
     from overcoat.comparison.compare import compare as run_field
     from overcoat.comparison.figures import FILES
-    from overcoat.comparison.runs import make_folder
 
     policies = {name: statement.policy for name, statement in statements.items()}
     with context.stage("read") as stage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from overcoat.advice.explain import Explanation
 from overcoat.advice.explain import explain as explain_item
@@ -14,7 +15,7 @@ from overcoat.application.reporting import publish_papers
 from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.identifiers import refuse_identifiers
-from overcoat.data.io import check_outputs
+from overcoat.data.io import check_folder, check_outputs
 from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.io.names import ending_note, formula_note, output_layout
 from overcoat.errors import InfeasibleError, PolicyError, Problem, problem_lines
@@ -29,6 +30,7 @@ from overcoat.release.naming import check_names
 from overcoat.release.result import Result
 from overcoat.release.sinks import sink_for
 from overcoat.release.walk import find_release, make_release
+from overcoat.words import listed
 
 __all__ = ["anonymize", "explain", "notes_on"]
 
@@ -61,6 +63,8 @@ def anonymize(
     papers.check(outputs.mapping)
     targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
     check_outputs([data.source, use, start, *papers.inputs, *policy.files], [*sink.files, *targets])
+    if suggest is not None:
+        check_folder(Path(suggest))
     sink.check_beside(*targets)
     sink.check(source=data.source, query=data.asked.query, stage=context.start("check"))
     known = None if use is None else Mapping.read(use)
@@ -87,7 +91,10 @@ def anonymize(
                 label_from=outputs.label_from,
             )
         except InfeasibleError as error:
-            raise _explained(error, bound, statement, method, suggest, context) from None
+            infeasible = _explained(
+                error, bound, statement, method, suggest, context, outputs.dry_run
+            )
+            raise infeasible from None
     else:
         result = make_release(transactions, bound, known, context, seconds, insisted)
     with context.stage("risk", seconds) as stage:
@@ -138,17 +145,28 @@ def _explained(
     method: Method,
     folder: str | None,
     context: Context,
+    dry_run: bool,
 ) -> InfeasibleError:
-    """Add which utility sets clash and, if a folder is given, policies that are met."""
+    """Add which utility sets clash and, if a folder is given, policies that are met.
+
+    They are written there, but for a dry run.
+    """
     data = error.result.data
     lines = [str(explained(error, bound, stage=context.start("suggest")))]
     if folder is None:
         lines.append("--suggest DIR tries policies near this one and writes those that are met")
     else:
         proposals = suggest_policies(data, statement.policy, method, context=context)
-        written = write_proposals(folder, proposals, bound.settled, statement.settings)
-        lines += ["", f"policies near this one that are met ({folder}):"]
+        where, written = "not written: this is a dry run", list[Path]()
+        if not dry_run:
+            where = folder
+            written = write_proposals(folder, proposals, bound.settled, statement.settings)
+        lines += ["", f"policies near this one that are met ({where}):"]
         lines += proposal_lines(proposals)
+        if older := sorted({*Path(folder).glob("*.toml")} - {*written}) if written else ():
+            lines.append(
+                f"not of this run, but in {folder}, too: {listed([p.name for p in older])}"
+            )
         if bound.utility.named and bound.hierarchy is None:
             lines.append(
                 "without a hierarchy nobody can tell which sets are near: with --hierarchy, sets "

@@ -43,7 +43,7 @@ Exit status
   4    verification failed
   130  interrupted
   70   a bug in Overcoat
-On anything but 0 no output file was written and earlier ones are untouched."""
+On anything but 0 nothing was released, and earlier files are untouched."""
 
 
 # What asks a process to end; no system has all of them.

@@ -19,7 +19,7 @@ def starting_instead(error: OvercoatError, argv: Sequence[str]) -> str | None:
 
     >>> argv = ["overcoat", "apply", "may.csv", "--use", "map.json", "-k", "5", "-o", "out.csv"]
     >>> print(starting_instead(UnknownItemsError(["x"]), argv))
-    its groups can be kept, merged further where the policy asks for it, and new items placed:
+    its groups can be kept and merged further, and new items placed, as far as utility sets allow:
       overcoat anonymize may.csv --start map.json -k 5 -o out.csv --mapping NEW.json
     """
     helps = isinstance(error, UnknownItemsError)
@@ -34,8 +34,8 @@ def starting_instead(error: OvercoatError, argv: Sequence[str]) -> str | None:
         words += ["--mapping", "NEW.json"]
     command = without_passwords(shlex.join(words))
     return (
-        "its groups can be kept, merged further where the policy asks for it, and new items "
-        f"placed:\n  {command}"
+        "its groups can be kept and merged further, and new items placed, as far as utility sets "
+        f"allow:\n  {command}"
     )
 
 

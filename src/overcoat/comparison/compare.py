@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from overcoat import html
 from overcoat.advice.price import Prices
 from overcoat.checks import check_choice
-from overcoat.comparison.runs import Run, make_folder, run_all
+from overcoat.comparison.runs import Run, run_all
 from overcoat.comparison.settings import Setting
 from overcoat.context import Context, Stage
-from overcoat.data.io import Staging
+from overcoat.data.io import Staging, make_folder
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, PolicyError
 from overcoat.evaluation import Measure, check_measures, list_of, measure_release

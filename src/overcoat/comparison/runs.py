@@ -17,16 +17,16 @@ from overcoat._version import __version__
 from overcoat.algorithms import Method, methods
 from overcoat.comparison.settings import Setting
 from overcoat.context import Context, Stage
-from overcoat.data.io import Staging
+from overcoat.data.io import Staging, make_folder
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError, PolicyError, Problem
+from overcoat.errors import PolicyError, Problem
 from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
 from overcoat.release.walk import find_release
 
-__all__ = ["Run", "make_folder", "run_all"]
+__all__ = ["Run", "run_all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +99,6 @@ def _bind_all(data: Transactions, settings: list[Setting], stage: Stage) -> list
     if problems:
         raise PolicyError(dict.fromkeys(problems))
     return bound
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder for results, unless it is there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be made a folder: {error.strerror}", str(folder)) from None
 
 
 def _run(

@@ -244,7 +244,7 @@ def board(told: External, inside: Internal | None = None) -> list[str]:
         f"The file has one row for each of {people(n)}, without names or other identifiers, "
         f"{order}. A row says which items a person has, in {_mean(told.published.released)} labels "
         f"on average. {became(told.published.mapping)} {_found(told)} That was checked on the "
-        "released file itself, by counting, apart from the program that made it."
+        "released file itself, by counting code that shares nothing with the method that made it."
     )
     second = []
     for was, now in zip(inside.risk, told.risk, strict=True) if inside is not None else ():

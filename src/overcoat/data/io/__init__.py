@@ -31,13 +31,15 @@ from overcoat.data.io.names import output_layout
 from overcoat.data.io.packing import pack
 from overcoat.data.io.reader import read, read_as, read_source
 from overcoat.data.io.standard import send
-from overcoat.data.io.targets import check_outputs
+from overcoat.data.io.targets import check_folder, check_outputs, make_folder
 from overcoat.data.io.writer import write
 
 __all__ = [
     "Asked",
     "Staging",
+    "check_folder",
     "check_outputs",
+    "make_folder",
     "open_atomic",
     "output_layout",
     "pack",
