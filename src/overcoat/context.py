@@ -285,6 +285,18 @@ class Peaks(Protocol):
 
 
 def _default_threads() -> int:
+    """Return how many cores there are; one where addresses are limited.
+
+    The allocator reserves 64 MiB of addresses for each thread, and `ulimit -v` counts them as if
+    they were used.
+    """
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on POSIX
+        pass
+    else:
+        if resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY:
+            return 1
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # pragma: no cover - not on Linux
