@@ -186,6 +186,7 @@ def verify(
     policy : what must hold, or a policy file
     context : how to run
 
+    >>> from overcoat.policy.policy import Policy
     >>> from overcoat.policy.privacy import AllItemsets
     >>> rows = [{"a", "b"}, {"a"}, {"b"}, {"a", "b"}]
     >>> untouched = {"a": "a", "b": "b"}
