@@ -25,6 +25,10 @@ from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 
+_NO_TOML = (
+    "; it looks like JSON. The policy of a certificate is taken by report (--policy) and by verify "
+    "(--certificate)"
+)
 # What brackets may stand in without meaning anything, and brackets.
 _TOKENS = re.compile(
     r'''"""(?:\\.|[^\\])*?"""|\'{3}.*?\'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[][{}]''',
@@ -43,7 +47,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # beside TOMLDecodeError: monstrous numbers
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) if found else text.rstrip("\n").count("\n") + 1  # "at end of document"
-        raise PolicyError(f"not TOML: {error}", file, line) from None
+        hint = _NO_TOML if text.lstrip().startswith("{") else ""
+        raise PolicyError(f"not TOML: {error}{hint}", file, line) from None
     settings: dict[str, Any] = {}
     problems = []
     for written, value in content.items():

@@ -21,7 +21,7 @@ from overcoat.data.io.names import WORKBOOK, plain_suffix
 from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, PolicyError, Problem
-from overcoat.policy.binding import Domain, ItemSet, Lint
+from overcoat.policy.binding import ABSENT, Domain, ItemSet, Lint
 from overcoat.policy.tables import find_table
 
 __all__ = ["Sets", "near_items"]
@@ -324,7 +324,7 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint, *, about_colons: str) -> 
             hint = about_colons if item.endswith(":") or ": " in item else ""
             lint.error(
                 *(f"item {item!r} does not occur in the data{near}{hint}", entry),
-                many="items do not occur in the data",
+                many=ABSENT,
                 what=repr(item),
                 hint=near.removeprefix("; ") + hint,
             )

@@ -134,6 +134,11 @@ class Result:
         """The items that occur and are left out; a mapping found earlier may name more."""
         return tuple(item for item in self.mapping.suppressed if item in self.data.vocabulary)
 
+    @property
+    def n_emptied(self) -> int:
+        """How many people have nothing left of what they had: all their items are left out."""
+        return self.released.n_blank - self.data.n_blank
+
     @cached_property
     def moved(self) -> Moved | None:
         """What has changed since the mapping that was started from; None where there was none."""

@@ -143,6 +143,7 @@ def costs(told: External, inside: Internal | None = None) -> list[str]:
     exactness = told.exactness if inside is None else inside.exactness
     if exactness is not None and exactness.total:
         sentences.append(_sentence(str(exactness)))
+    sentences += _emptied(told, inside)
     exact = [one for one in told.counts if one.exact]
     if told.counts:
         n = len(told.counts)
@@ -155,6 +156,17 @@ def costs(told: External, inside: Internal | None = None) -> list[str]:
     if inside is not None and inside.expected is not None:
         sentences.append(errors(inside.expected))
     return sentences
+
+
+def _emptied(told: External, inside: Internal | None) -> list[str]:
+    """Say how many people have nothing left; outside nobody knows who had nothing before."""
+    number = told.published.released.n_blank if inside is None else inside.result.n_emptied
+    if not number or not told.suppressed:
+        return []
+    have = f"{people(number)} {'has' if number == 1 else 'have'}"
+    if inside is None:
+        return [f"{have} no label: all their items were left out, or they had none."]
+    return [f"{have} nothing left: all their items were left out."]
 
 
 def errors(expected: Errors) -> str:
