@@ -249,9 +249,8 @@ def explain(
     The name of a utility set, or a label of the mapping, stands for all its items.
 
     \b
-    Examples:
+    Example:
       overcoat explain a b baskets.dat --mapping map.json -k 5 --km 2
-      overcoat explain '(a|b)' baskets.dat --mapping map.json -k 5 --km 2
     """
     from overcoat import application
 

@@ -168,11 +168,6 @@ class Transactions:
         return int(self.counts.sum())
 
     @property
-    def n_blank(self) -> int:
-        """How many transactions have no items."""
-        return int(self.counts[self.lengths == 0].sum())
-
-    @property
     def n_items(self) -> int:
         """M: how many items occur."""
         return len(self.vocabulary)

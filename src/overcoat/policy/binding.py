@@ -61,7 +61,7 @@ class Lint:
         if not self.errors:
             return
         error = PolicyError(dict.fromkeys(self.errors))
-        if any(problem.many == ABSENT for problem in self.errors):
+        if any(one.many == ABSENT and not one.hint for one in self.errors):  # near no other item
             error.add_note(
                 "if these are no typing errors but codes that nobody has this time: ignore_unknown "
                 "(--ignore-unknown) lets a policy name any; known (--known FILE) those of a list"

@@ -7,6 +7,7 @@ from overcoat.evidence import External, Internal
 from overcoat.exposure.reach import Reach
 from overcoat.loss.error import Errors
 from overcoat.mapping import Mapping
+from overcoat.measures.exactness import count_blank
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.words import count_of, known_words, people, percent, share
@@ -160,7 +161,7 @@ def costs(told: External, inside: Internal | None = None) -> list[str]:
 
 def _emptied(told: External, inside: Internal | None) -> list[str]:
     """Say how many people have nothing left; outside nobody knows who had nothing before."""
-    number = told.published.released.n_blank if inside is None else inside.result.n_emptied
+    number = count_blank(told.published.released) if inside is None else inside.result.n_emptied
     if not number or not told.suppressed:
         return []
     have = f"{people(number)} {'has' if number == 1 else 'have'}"
