@@ -46,7 +46,7 @@ def test_another_mapping_is_noted(desk: Desk) -> None:
 
 def test_a_set_and_a_label_stand_for_their_items(desk: Desk) -> None:
     desk.write({"u.txt": "first: a b c\n"})
-    run = f"{POLICY} --utility u.txt"
+    run = "-k 2 --km 1 -s 40 --utility u.txt"
     assert desk.run(*words(f"anonymize d.dat {run} -o o.dat --mapping map.json")).status == 0
     mapping = desk.mapping()["items"]
     label = next(to for item, to in mapping.items() if to not in (None, item))

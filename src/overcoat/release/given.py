@@ -91,9 +91,9 @@ def take_release(
     if isinstance(given, (str, os.PathLike)):
         layout = output_layout(given, data.layout, to)
         if layout.format == "basket" and to is None:
-            columns = _columns(given, layout, stage)
-            if columns is not None:
-                return read_source(given, columns, stage=stage)
+            table = _columns(given, layout, stage)
+            if table is not None:
+                return read_source(given, table, stage=stage)
         try:
             return read_as(given, layout, stage=stage)
         except DataError:
