@@ -303,7 +303,7 @@ TOML = [
         'k = 2\nkmm = 2\npgen = "yes"\n[utility]\nx = ["a"]\nk = 5\n',
         "p.toml:2: unknown key 'kmm'; did you mean 'km'?",
         "p.toml:3: pgen must be true or false",
-        "p.toml:4: in set 'k', 5 is not a set of items",
+        "p.toml:6: in set 'k', 5 is not a set of items",
     ),
     toml("k is true", "k = true\nkm = 2\n", "p.toml:1: k must be a whole number"),
     toml("k is text", 'k = "2"\nkm = 2\n', "p.toml:1: k must be a whole number"),
@@ -323,7 +323,7 @@ TOML = [
         "k = 2\nkm = 2\nlinkable = ['a', 'B']\nprivacy = [['a', 'zz']]\n[utility]\nx = ['F']\n",
         "p.toml:4: item 'zz' does not occur",
         "p.toml:3: item 'B' does not occur in the data; near: 'b'",
-        "p.toml:5: item 'F' does not occur in the data; near: 'f'",
+        "p.toml:6: item 'F' does not occur in the data; near: 'f'",
     ),
 ]
 
@@ -521,6 +521,8 @@ def test_a_file_full_of_strangers_is_told_once_and_soon(desk: Desk) -> None:
     assert done.err == (
         "overcoat: error: p.txt: 2,001 items do not occur in the data: 'A' (line 1, near: 'a'), "
         "'x0' (line 1), 'x1' (line 3), …\n"
+        "if these are no typing errors but codes that nobody has this time: ignore_unknown "
+        "(--ignore-unknown) lets a policy name any; known (--known FILE) those of a list\n"
     )
     told = desk.run(*run, "--json").json["error"]
     assert told["message"] in done.err

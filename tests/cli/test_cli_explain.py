@@ -44,8 +44,23 @@ def test_another_mapping_is_noted(desk: Desk) -> None:
     assert "note: map.json: is not what this method finds" in done.err
 
 
+def test_a_set_and_a_label_stand_for_their_items(desk: Desk) -> None:
+    desk.write({"u.txt": "first: a b c\n"})
+    run = "-k 2 --km 1 -s 40 --utility u.txt"
+    assert desk.run(*words(f"anonymize d.dat {run} -o o.dat --mapping map.json")).status == 0
+    mapping = desk.mapping()["items"]
+    label = next(to for item, to in mapping.items() if to not in (None, item))
+    for asked, items in (
+        ("first", ["a", "b", "c"]),
+        (label, [item for item, to in mapping.items() if to == label]),
+    ):
+        done = desk.run("explain", asked, *words(f"d.dat --mapping map.json {run} --json"))
+        assert done.status == 0, done.err
+        assert [one["item"] for one in done.json["explained"]] == items
+
+
 def test_an_item_that_is_not_there(desk: Desk) -> None:
     done = desk.run(*words(f"explain zebra yak d.dat {POLICY}"))
     assert done.status == 2
-    assert "'zebra' does not occur" in done.err
+    assert "'zebra' is no item of the data, no utility set and no label" in done.err
     assert "yak" in done.err

@@ -174,3 +174,28 @@ def test_sets_are_split_as_the_data(desk: Desk) -> None:
     semi = desk.run(*words("anonymize d.txt --sep ; -k 2 --privacy semi.txt -o o.txt"))
     assert semi.status == 0, semi.err
     assert desk.read("o.txt") == desk.read("o.csv").replace(b",", b";")
+
+
+TOML = """k = 2  # utility = [
+km = 2
+rest = 'intact'
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "lines"),
+    [
+        ('[utility]\none = ["a", "u1"]\n"t: ]w" = [\n "b",\n "u2",\n]\n', (5, 6)),
+        ('utility.one = ["a", "u1"]\nutility.two = ["u2"]\n', (4, 5)),
+        ('utility = {one = ["a", "u1"], two = ["u2"]}\n', (4, 4)),
+        ('utility = [\n # [\n ["a", "u1", \'[\'],\n ["b",\n "u2"], ]\n', (6, 7)),
+        ('"utility" = [["a", "u1"], ["u2"]]\n', (4, 4)),
+        ('[utility]\nu1 = "x"\nu2 = "x"\n', (5, 5)),
+    ],
+)
+def test_a_set_is_found_on_its_line(desk: Desk, written: str, lines: tuple[int, ...]) -> None:
+    desk.write({"p.toml": TOML + written})
+    done = desk.run("anonymize", "d.dat", "--policy", "p.toml", *OUT)
+    assert done.status == 2
+    for item, line in zip(("u1", "u2"), lines, strict=True):
+        assert f"p.toml:{line}: item '{item}' does not occur in the data" in done.err

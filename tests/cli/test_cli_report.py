@@ -86,7 +86,7 @@ def test_a_method_that_finds_other_groups_is_told(made: Desk) -> None:
     )
     assert done.status == 0, done.err
     assert "finds other groups for these data and this policy" in done.err
-    assert "Why" not in made.read("again.html").decode()
+    assert "Why merged" not in made.read("again.html").decode()
 
 
 @pytest.mark.parametrize("method", ["search", "exact"])

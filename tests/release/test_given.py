@@ -224,3 +224,29 @@ def test_what_cannot_be_said_of_lists_is_not_dropped(said: dict[str, str]) -> No
 def test_k_as_a_string_is_told() -> None:
     with pytest.raises(oc.PolicyError, match="k must be a whole number, not a string: write k=5"):
         oc.anonymize([{"a"}], "5", oc.AllItemsets(1))
+    with pytest.raises(oc.PolicyError, match="not 'five'; a policy file stands alone"):
+        oc.anonymize([{"a"}], "five", oc.AllItemsets(1))
+
+
+@pytest.mark.parametrize("k", ["x", True, 2.5, None])
+def test_a_policy_with_a_k_that_is_no_number_does_not_exist(k: Any) -> None:
+    with pytest.raises(oc.PolicyError, match="k must be a whole number of at least 1"):
+        oc.Policy(k, oc.AllItemsets(2))
+
+
+def test_words_of_the_command_lead_to_those_of_python() -> None:
+    with pytest.raises(TypeError, match="no option 'algorithm'; did you mean 'method'"):
+        oc.anonymize(ROWS, POLICY, algorithm="pcta")
+
+
+def test_a_table_is_taken_as_a_release_of_baskets(tmp_path: Path) -> None:
+    """Its columns are found, as nobody can name those of a release apart from the original's."""
+    (tmp_path / "d.csv").write_text("".join(",".join(sorted(row)) + "\n" for row in ROWS * 9))
+    result = oc.anonymize(tmp_path / "d.csv", POLICY)
+    result.write(tmp_path / "o.csv", to="long")
+    assert oc.verify(tmp_path / "d.csv", tmp_path / "o.csv", result, POLICY).ok
+    text = (tmp_path / "o.csv").read_text()
+    (tmp_path / "p.csv").write_text(text.replace("id,item", "who,what").replace(",", ";"))
+    assert oc.verify(tmp_path / "d.csv", tmp_path / "p.csv", result, POLICY).ok
+    (tmp_path / "q.csv").write_text(text.replace("\n1,a\n", "\n1,b\n"))
+    assert not oc.verify(tmp_path / "d.csv", tmp_path / "q.csv", result, POLICY).ok

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from overcoat.errors import InfeasibleError
 from overcoat.feasibility.why import explained
 from overcoat.policy.config import state_policy
 from overcoat.policy.hierarchy import is_no_file
+from overcoat.policy.keys import toml_value
 from overcoat.policy.policy import Policy
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.result import Result
@@ -103,12 +103,13 @@ class Draft:
             lines += _comment(why)
             if key == "utility" and isinstance(value, Mapping):
                 tables = ["", *_comment(why), "[utility]"]
-                tables += [f"{_quoted(name)} = {_quoted(items)}" for name, items in value.items()]
+                each = ((toml_value(name), toml_value(one)) for name, one in value.items())
+                tables += [f"{name} = {items}" for name, items in each]
                 del lines[-len(_comment(why)) :]
                 continue
             if key in ("utility", "hierarchy") and not is_no_file(str(value)):
                 value = Path(os.path.relpath(value, folder)).as_posix()
-            lines += [f"{key} = {_quoted(value)}", ""]
+            lines += [f"{key} = {toml_value(value)}", ""]
         return [*lines[:-1], *tables]
 
 
@@ -123,12 +124,6 @@ _WHY = {
     "utility_level": "The sets whose counts stay exact are the nodes of the hierarchy at this "
     "level: items are merged within one only.",
 }
-
-
-def _quoted(value: Any) -> str:
-    """Return a value as TOML writes it; strings and lists of strings are as in JSON."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text.replace("\x7f", "\\u007f")
 
 
 def _comment(text: str) -> list[str]:

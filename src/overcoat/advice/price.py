@@ -27,7 +27,7 @@ MOST_SETS = 20  # utility sets that are priced, those with most people first
 _NOTHING = Families((AllItemsets(1),))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Price:
     """What a release costs when one thing is not asked for.
 
@@ -43,6 +43,10 @@ class Price:
     name: str
     people: int | None
     without: Cost | None
+
+    def __repr__(self) -> str:
+        left = "not met" if self.without is None else f"flat NCP {self.without.flat_ncp:.3g}"
+        return f"Price(without {self.name}: {left})"
 
 
 @dataclass(frozen=True)

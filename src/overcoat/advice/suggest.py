@@ -12,6 +12,7 @@ from overcoat.algorithms.method import Method
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, MappingError, PolicyError
+from overcoat.exposure.reach import Reach, reach
 from overcoat.feasibility.clashes import keep_most
 from overcoat.feasibility.why import percent_for
 from overcoat.mapping import Mapping
@@ -40,6 +41,8 @@ class Proposal:
     policy : the policy
     result : what it gives
     cost : what that costs
+    below_k : people of whom as many items as was asked fit fewer rows of the release than was
+        asked; None where the policy that was asked for is not about all sets of so many items
     doubtful : whether an expert should look at what it joins
     """
 
@@ -49,6 +52,7 @@ class Proposal:
     policy: Policy
     result: Result
     cost: Cost
+    below_k: Reach | None = None
     doubtful: bool = False
 
 
@@ -92,7 +96,18 @@ def propose(
             meter = Meter(data, stage=context.start("evaluate"))
         doubtful = "doubtful" in change and name.endswith("joined")
         cost = meter.cost(result)
-        yield Proposal(name, change, settings, candidate, result, cost, doubtful)
+        below = _below(policy, result, context)
+        yield Proposal(name, change, settings, candidate, result, cost, below, doubtful)
+
+
+def _below(asked: Policy, result: Result, context: Context) -> Reach | None:
+    """Return who is in a small crowd, by what was asked for."""
+    sizes = [
+        one.m for one in asked.privacy if isinstance(one, AllItemsets) and one.linkable is None
+    ]
+    if not sizes:
+        return None
+    return reach(result.released, [max(sizes)], asked.k, stage=context.start("risk"))[0]
 
 
 def _completed(

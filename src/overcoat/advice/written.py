@@ -15,20 +15,23 @@ from overcoat.policy.hierarchy import is_no_file
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import Itemsets
 from overcoat.policy.sets import Sets
+from overcoat.words import count_of, share
 
 __all__ = ["proposal_lines", "write_proposals"]
 
 
-def proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
-    """Return the proposals side by side: what each changes, and what it costs."""
+def proposal_lines(proposals: Sequence[Proposal], asked: Policy) -> list[str]:
+    """Return proposals side by side: what each changes of what was asked for, and what it costs."""
     if not proposals:
         return ["no policy near this one was found that is met"]
-    head = ["", "exact counts", "suppressed", "NCP", "error of items", "error of pairs"]
+    head = ["", "exact counts", "suppressed", "small crowds", "NCP", "error of items"]
+    head.append("error of pairs")
     rows = [
         [
             one.name,
             f"{one.cost.n_exact} of {one.cost.n_sets}" if one.cost.n_sets else "no sets",
             f"{one.cost.suppressed_percent:.3g} %",
+            _below(one),
             f"{one.cost.ncp:.3f}",
             *_errors(one),
         ]
@@ -39,7 +42,21 @@ def proposal_lines(proposals: Sequence[Proposal]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in (head, *rows)
     ]
-    return [*lines, *(f"{one.name}: {one.change}" for one in proposals)]
+    lines += [f"{one.name}: {one.change}" for one in proposals]
+    below = proposals[0].below_k
+    if below is not None:
+        lines.append(
+            f"small crowds: people found among fewer than {asked.k:,} by somebody who knows "
+            f"{count_of(int(below.known), 'item')}, as was asked: what a smaller k or m gives up"
+        )
+    return lines
+
+
+def _below(one: Proposal) -> str:
+    if one.below_k is None:
+        return ""
+    number, of = one.below_k.below_k, one.result.released.n_transactions
+    return share(number, of, one.below_k.exact) if number else "nobody"
 
 
 def write_proposals(
@@ -87,6 +104,8 @@ def _cost(one: Proposal) -> str:
     cost = one.cost
     counts = f"{cost.n_exact} of {cost.n_sets} counts exact, " if cost.n_sets else ""
     told = f"{counts}{cost.suppressed_percent:.3g} % of the items suppressed, NCP {cost.ncp:.3f}"
+    if one.below_k is not None and one.below_k.below_k:
+        told += f", in crowds smaller than was asked {_below(one)}"
     items, pairs = _errors(one)
     if not items:
         return told

@@ -18,6 +18,7 @@ from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_folder, check_outputs
 from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.io.names import ending_note, formula_note, output_layout
+from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import InfeasibleError, PolicyError, Problem, problem_lines
 from overcoat.feasibility.lint import linted
 from overcoat.feasibility.why import explained
@@ -165,7 +166,7 @@ def _explained(
             where = folder
             written = write_proposals(folder, proposals, bound.settled, statement.settings)
         lines += ["", f"policies near this one that are met ({where}):"]
-        lines += proposal_lines(proposals)
+        lines += proposal_lines(proposals, statement.policy)
         if older := sorted({*Path(folder).glob("*.toml")} - {*written}) if written else ():
             lines.append(
                 f"not of this run, but in {folder}, too: {listed([p.name for p in older])}"
@@ -180,6 +181,33 @@ def _explained(
     return error
 
 
+def _items(
+    asked: Sequence[str], policy: BoundPolicy, mapping: Mapping | None, vocabulary: Vocabulary
+) -> list[str]:
+    """Return the items that were asked for, by themselves or by what they are in."""
+    several = {} if mapping is None else dict(mapping.groups)
+    for block in policy.utility.named:
+        several[block.name] = tuple(vocabulary[code] for code in block.codes)
+    found: dict[str, None] = {}
+    unknown = []
+    for name in asked:
+        if name in vocabulary:
+            found[name] = None
+        elif name in several:
+            found.update(dict.fromkeys(item for item in several[name] if item in vocabulary))
+        else:
+            unknown.append(name)
+    if unknown:
+        raise PolicyError(
+            Problem(
+                f"{name!r} is no item of the data, no utility set and no label of --mapping"
+                f"{near_items(name, [*vocabulary, *several])}"
+            )
+            for name in unknown
+        )
+    return [*found]
+
+
 def explain(
     items: Sequence[str],
     data: Input,
@@ -189,23 +217,18 @@ def explain(
     start: str | None = None,
     context: Context,
 ) -> tuple[list[Explanation], list[Problem]]:
-    """Run the method again, and say why items became what they are published as."""
+    """Run the method again, and say why items became what they are published as.
+
+    The name of a utility set, or a label of the mapping, stands for its items.
+    """
     earlier = None if start is None else Mapping.read(start)
     policy, method = statement.bind_method(earlier)
     known = None if mapping is None else Mapping.read(mapping)
     with context.stage("read") as stage:
         transactions = data.read(stage)
-    unknown = [item for item in items if item not in transactions.vocabulary]
-    if unknown:
-        raise PolicyError(
-            Problem(
-                f"item {item!r} does not occur in the data"
-                f"{near_items(item, transactions.vocabulary)}"
-            )
-            for item in unknown
-        )
     with context.stage("policy") as stage:
         bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
+    items = _items(items, bound, known, transactions.vocabulary)
     result = find_release(transactions, bound, method, partial=True, context=context, seconds={})
     notes = list(result.notes)
     if known is not None and result.mapping != known:

@@ -46,7 +46,7 @@ def publish_papers(
     papers: Papers, result: Result, *, keep_order: bool, context: Context
 ) -> dict[str | Path, Callable[[], str | bytes]]:
     """Return what makes each of the files, for `Result.write`."""
-    names = {} if papers.describe is None else read_names(papers.describe)
+    names = _names(papers.describe, result.mapping)
     salt = None if papers.salt is None else read_salt(papers.salt)
     if papers.certificate is not None or papers.public_certificate is not None:
         result.policy.settled.to_json()  # a function in it cannot be written down: say so now
@@ -79,6 +79,19 @@ def publish_papers(
         (papers.public_certificate, public),
     ]
     return {path: make for path, make in makers if path is not None}
+
+
+def _names(path: str | None, mapping: Mapping) -> dict[str, str]:
+    """Read what items are called; a table in which nothing is an item is another one."""
+    if path is None:
+        return {}
+    names = read_names(path)
+    if not any(item in mapping for item in names):
+        raise DataError(
+            "describes no item of these data; expected a table of items and what they are called",
+            path,
+        )
+    return names
 
 
 def read_salt(path: str) -> bytes:
@@ -135,8 +148,8 @@ def report(
     stated, method = _stated(statement, policy, earlier)
     inputs = [data, released.source, mapping, policy, describe, start, *stated.files]
     check_outputs(inputs, [output])
-    names = {} if describe is None else read_names(describe)
     known = Mapping.read(mapping)
+    names = _names(describe, known)
     digests: dict[str, str | None] = {"mapping": sha256_of(mapping)}
     if data is None:
         with context.stage("read") as stage:

@@ -246,6 +246,7 @@ def explain(
     """Say why items were merged or suppressed: the constraints behind it, and what else there was.
 
     Finds the mapping again, from DATA and the policy, and says if it is another than the one given.
+    The name of a utility set, or a label of the mapping, stands for all its items.
 
     \b
     Example:

@@ -58,8 +58,8 @@ _DEFAULT = "policy.toml"
     "--output",
     type=FILE,
     metavar="FILE.toml",
-    help=f"Where to write the policy; - for standard output. Default: {_DEFAULT}, which must not "
-    "exist.",
+    help=f"Where to write the policy, replacing what is there; - for standard output. Default: "
+    f"{_DEFAULT}, which must not exist.",
 )
 @json_option
 @talk_options

@@ -29,7 +29,7 @@ _LARGEST = np.iinfo(np.int64).max
 _NORMAL = 1.959963984540054  # 95 percent of a normal law lie within so many deviations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Crowd:
     """What an attacker who knows so many items of a person can do.
 
@@ -65,6 +65,13 @@ class Crowd:
         if self.intervals is not None:
             plain["intervals"] = {name: list(both) for name, both in self.intervals.items()}
         return plain | {"sizes": [list(size) for size in self.sizes]}
+
+    def __repr__(self) -> str:
+        about = "" if self.exact else "about "
+        return (
+            f"Crowd({self.known} known: {about}{self.unique:,} unique, {about}{self.below_k:,} "
+            f"below k, chance {self.chance:.3g})"
+        )
 
 
 def crowd(

@@ -19,7 +19,7 @@ from overcoat.errors import MappingError
 from overcoat.mapping import Mapping
 from overcoat.words import listed
 
-__all__ = ["Exactness", "exactness_of", "published_exactness"]
+__all__ = ["Exactness", "count_blank", "exactness_of", "published_exactness"]
 
 _MOST_SCALE = 10**6
 
@@ -94,6 +94,15 @@ of these as one of at most 7)
         if self.median == self.largest:
             return told
         return f"{told} (half of these as one of at most {self.median:,})"
+
+
+def count_blank(rows: Transactions) -> int:
+    """Return how many people have nothing in their row.
+
+    >>> count_blank(Transactions.of([{"a"}, set(), {"a", "b"}]))
+    1
+    """
+    return int(rows.counts[rows.lengths == 0].sum())
 
 
 def _shares(numbers: tuple[int, ...]) -> list[int]:

@@ -11,9 +11,11 @@ from overcoat.data.transactions import Transactions
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import InputError, PolicyError, Problem
 
-__all__ = ["Domain", "ItemSet", "Lint"]
+__all__ = ["ABSENT", "Domain", "ItemSet", "Lint"]
 
 T = TypeVar("T")
+
+ABSENT = "items do not occur in the data"  # what several problems of this kind are
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,15 @@ class Lint:
 
     def raise_errors(self) -> None:
         """Raise all errors at once, if there are any."""
-        if self.errors:
-            raise PolicyError(dict.fromkeys(self.errors))
+        if not self.errors:
+            return
+        error = PolicyError(dict.fromkeys(self.errors))
+        if any(one.many == ABSENT and not one.hint for one in self.errors):  # near no other item
+            error.add_note(
+                "if these are no typing errors but codes that nobody has this time: ignore_unknown "
+                "(--ignore-unknown) lets a policy name any; known (--known FILE) those of a list"
+            )
+        raise error
 
 
 @dataclass(frozen=True)

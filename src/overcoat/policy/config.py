@@ -5,6 +5,7 @@ Everything wrong in any of the files is collected, to be told at once when the p
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import tomllib
@@ -24,6 +25,16 @@ from overcoat.policy.sets import Sets
 from overcoat.policy.utility import Utility
 from overcoat.policy.weights import Distances
 
+_NO_TOML = (
+    "; it looks like JSON. The policy of a certificate is taken by report (--policy) and by verify "
+    "(--certificate)"
+)
+# What brackets may stand in without meaning anything, and brackets.
+_TOKENS = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|\'{3}.*?\'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[][{}]''',
+    re.DOTALL,
+)
+
 __all__ = ["FILES", "KEYS", "PARAMETERS", "read_policy", "read_settings", "state_policy"]
 
 
@@ -36,7 +47,8 @@ def read_settings(path: str | Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:  # beside TOMLDecodeError: monstrous numbers
         found = re.search(r"line (\d+)", str(error))
         line = int(found[1]) if found else text.rstrip("\n").count("\n") + 1  # "at end of document"
-        raise PolicyError(f"not TOML: {error}", file, line) from None
+        hint = _NO_TOML if text.lstrip().startswith("{") else ""
+        raise PolicyError(f"not TOML: {error}{hint}", file, line) from None
     settings: dict[str, Any] = {}
     problems = []
     for written, value in content.items():
@@ -61,8 +73,9 @@ def read_settings(path: str | Path) -> dict[str, Any]:
             if not value:
                 problems.append(Problem(f"{written} is empty", file, line_number))
             sets = [value] if key in ITEMS else value
+            lines = _lines_of(text, written, value) if sets is value else [line_number]
             try:
-                settings[key] = Sets.of(sets, file=file, line=line_number)
+                settings[key] = Sets.of(sets, file=file, lines=lines)
             except PolicyError as error:
                 problems.extend(error.problems)
     if problems:
@@ -217,6 +230,42 @@ def _known(value: Any) -> frozenset[str]:
 
 def _line_of(text: str, key: str) -> int:
     """Return the line of a TOML key, as near as one can tell."""
+    return text.count("\n", 0, _place_of(text, key)) + 1
+
+
+def _place_of(text: str, key: str) -> int:
     name = re.escape(key)
-    found = re.search(rf"^\s*(\[+\s*)?[\"']?{name}[\"']?\s*[=.\]]", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    found = re.search(rf"^[ \t]*(\[+\s*)?[\"']?{name}[\"']?\s*[=.\]]", text, re.MULTILINE)
+    return found.start() if found else 0
+
+
+def _lines_of(text: str, key: str, value: dict[str, Any] | list[Any]) -> list[int]:
+    r"""Return the lines of the sets of a table or a list, as near as one can tell.
+
+    >>> _lines_of('k = 5\n\n[utility]\na = ["x"]\n"b c" = ["y"]\n', "utility", {"a": 0, "b c": 0})
+    [4, 5]
+    >>> _lines_of('utility = [\n["x", "]"],  # [\n["y"]]\n', "utility", [["x", "]"], ["y"]])
+    [2, 3]
+    """
+    start = _place_of(text, key)
+    places = []
+    if isinstance(value, dict):
+        for name in value:
+            written = "|".join(map(re.escape, (name, json.dumps(name), f"'{name}'")))
+            found = re.compile(rf"(?:^|[{{,.])[ \t]*({written})\s*=", re.MULTILINE).search(
+                text, start
+            )
+            places.append(found.start(1) if found else start)
+    else:
+        depth = 0
+        for found in _TOKENS.finditer(text, text.index("=", start)):
+            if found[0] in "[{":
+                depth += 1
+                if depth > 1 and len(places) < len(value):
+                    places += [found.start()] if depth == 2 else []
+            elif found[0] in "]}":
+                depth -= 1
+                if not depth:
+                    break
+        places += [start] * (len(value) - len(places))
+    return [text.count("\n", 0, place) + 1 for place in places]

@@ -6,7 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ALIASES", "FILES", "ITEMS", "KEYS", "PARAMETERS", "PROTECTION", "written_settings"]
+__all__ = [
+    "ALIASES",
+    "FILES",
+    "ITEMS",
+    "KEYS",
+    "PARAMETERS",
+    "PROTECTION",
+    "toml_value",
+    "written_settings",
+]
 
 # What each key may be in TOML; on the command line a path is a path and a number is a number.
 KEYS: dict[str, tuple[tuple[type, ...], str]] = {
@@ -58,13 +67,13 @@ def written_settings(settings: Mapping[str, Any]) -> str:
         if value is None or value is False:
             continue
         if isinstance(value, Mapping):
-            named = (f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items())
+            named = (f"{toml_value(str(name))} = {toml_value(one)}" for name, one in value.items())
             tables += ["", f"[{key}]", *named]
         else:
-            lines.append(f"{key} = {_toml(value)}")
+            lines.append(f"{key} = {toml_value(value)}")
     return "\n".join([*lines, *tables]) + "\n"
 
 
-def _toml(value: Any) -> str:
+def toml_value(value: Any) -> str:
     """Return a value as TOML has it: numbers, strings and lists are as in JSON."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

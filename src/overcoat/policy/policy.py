@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +161,8 @@ class Policy:
         problems: Iterable[Problem] = (),
         files: Iterable[str] = (),
     ) -> None:
+        if not isinstance(k, Integral) or isinstance(k, bool):
+            check_count("k", k)  # a number out of range is told with all else, when it is bound
         named = [str(x) for x in (utility, hierarchy) if isinstance(x, (str, Path))]
         values = {
             "k": k,

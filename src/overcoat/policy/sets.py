@@ -10,8 +10,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from overcoat.data.io.names import WORKBOOK, plain_suffix
 from overcoat.data.io.text import read_lines, read_text, split_fields
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import DataError, PolicyError, Problem
-from overcoat.policy.binding import Domain, ItemSet, Lint
+from overcoat.policy.binding import ABSENT, Domain, ItemSet, Lint
 from overcoat.policy.tables import find_table
 
 __all__ = ["Sets", "near_items"]
@@ -55,18 +56,23 @@ class Sets:
     sep: str | None = ""
 
     @classmethod
-    def of(cls, sets: Any, *, file: str | None = None, line: int | None = None) -> Sets:
-        """Take a mapping (name -> items, or item -> name), an iterable of sets, or a `Sets`."""
+    def of(cls, sets: Any, *, file: str | None = None, lines: Sequence[int] = ()) -> Sets:
+        """Take a mapping (name -> items, or item -> name), an iterable of sets, or a `Sets`.
+
+        They may have been written in a file, each on one of its `lines`.
+        """
+        first = next(iter(lines), None)
         if isinstance(sets, Sets):
             return sets
         if isinstance(sets, (str, bytes)):
-            raise PolicyError(f"{sets!r} is a string; expected sets of items", file, line)
+            raise PolicyError(f"{sets!r} is a string; expected sets of items", file, first)
         if not isinstance(sets, Iterable):
-            raise PolicyError(f"{sets!r} is not a list of sets of items", file, line)
+            raise PolicyError(f"{sets!r} is not a list of sets of items", file, first)
         if isinstance(sets, Mapping) and sets and all(isinstance(x, str) for x in sets.values()):
-            sets = _inverted(sets)
+            sets, lines = _inverted(sets), ()
         named = sets.items() if isinstance(sets, Mapping) else ((None, items) for items in sets)
-        return cls._entered(((name, items, line) for name, items in named), file)
+        written = zip(named, chain(lines, repeat(first)), strict=False)
+        return cls._entered(((name, items, line) for (name, items), line in written), file)
 
     @classmethod
     def _entered(cls, written: Iterable[tuple[Any, Any, int | None]], file: str | None) -> Sets:
@@ -318,7 +324,7 @@ def _check(entry: ItemSet, domain: Domain, lint: Lint, *, about_colons: str) -> 
             hint = about_colons if item.endswith(":") or ": " in item else ""
             lint.error(
                 *(f"item {item!r} does not occur in the data{near}{hint}", entry),
-                many="items do not occur in the data",
+                many=ABSENT,
                 what=repr(item),
                 hint=near.removeprefix("; ") + hint,
             )

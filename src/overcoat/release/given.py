@@ -19,8 +19,11 @@ from overcoat.algorithms import Method, take_method
 from overcoat.context import QUIET, Context, Stage
 from overcoat.data.io import Asked, output_layout, read, read_as, read_source
 from overcoat.data.io.databases.address import is_address
+from overcoat.data.io.dialects import guess_columns, looks_like_table
 from overcoat.data.io.frames import home
 from overcoat.data.io.names import is_parquet_name
+from overcoat.data.io.source import open_source
+from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError, MappingError, PolicyError, Problem
 from overcoat.mapping import Mapping
@@ -44,6 +47,9 @@ __all__ = [
     "take_release",
 ]
 
+# What options of the command are called here, where that is something else.
+_COMMAND_WORDS = {"algorithm": "method", "s": "max_suppressed", "m": "privacy", "km": "privacy"}
+
 PolicyLike = Policy | BoundPolicy | Result | str | Path
 MappingLike = Abstract[str, str | None] | Result | str | Path  # a `Mapping` is one, too
 
@@ -58,7 +64,8 @@ def take_data(
     for name in options or ():
         if name not in known:
             near = get_close_matches(name, [*known, "allow_identifiers", "label_from"], 1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            meant = _COMMAND_WORDS.get(name) or "".join(near)
+            hint = f"; did you mean {meant!r}?" if meant else ""
             raise TypeError(f"there is no option {name!r}{hint}")
     if isinstance(given, Transactions):
         if options:
@@ -83,6 +90,10 @@ def take_release(
         return read_table(given, data.layout, to, stage=stage)
     if isinstance(given, (str, os.PathLike)):
         layout = output_layout(given, data.layout, to)
+        if layout.format == "basket" and to is None:
+            table = _columns(given, layout, stage)
+            if table is not None:
+                return read_source(given, table, stage=stage)
         try:
             return read_as(given, layout, stage=stage)
         except DataError:
@@ -99,6 +110,15 @@ def take_release(
     if home(given) is not None and data.layout is not None and data.layout.format == "long":
         columns = {"id": data.layout.id, "item": data.layout.item}
     return read(given, stage=stage, **columns)
+
+
+def _columns(source: str | os.PathLike[str], layout: Layout, stage: Stage) -> Asked | None:
+    """Return the columns of a release that is a table though its original was none."""
+    if os.fspath(source) == "-":
+        return None  # it can be read once only
+    with open_source(source, stage) as opened:
+        found = looks_like_table(opened.first_lines(), layout)
+    return None if found is None else Asked(**guess_columns(found[0]))
 
 
 def read_release(source: Any, asked: Asked, *, stage: Stage = QUIET) -> Transactions:
@@ -229,6 +249,10 @@ def ask(policy: Any, method: Any, start: Any, **parts: Any) -> Run:
     k = parts["k"]
     if isinstance(k, str) and k.strip().isdecimal():
         raise PolicyError(f"k must be a whole number, not a string: write k={k.strip()}")
+    if isinstance(k, (str, Path)) and parts.get("privacy") is not None:
+        raise PolicyError(
+            f"k must be a whole number, not {str(k)!r}; a policy file stands alone, without privacy"
+        )
     if policy is None and isinstance(k, (Policy, BoundPolicy, Result, str, Path)):
         policy, parts = k, {**parts, "k": None}
     given = given_parts(policy, parts)

@@ -21,7 +21,7 @@ from overcoat.errors import PolicyError, Problem
 from overcoat.loss.ul import UtilityLoss
 from overcoat.mapping import Mapping
 from overcoat.measures.counts import NamedCount
-from overcoat.measures.exactness import Exactness, exactness_of
+from overcoat.measures.exactness import Exactness, count_blank, exactness_of
 from overcoat.measures.loss import Loss
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundPgen
@@ -133,6 +133,11 @@ class Result:
     def suppressed(self) -> tuple[str, ...]:
         """The items that occur and are left out; a mapping found earlier may name more."""
         return tuple(item for item in self.mapping.suppressed if item in self.data.vocabulary)
+
+    @property
+    def n_emptied(self) -> int:
+        """How many people have nothing left of what they had: all their items are left out."""
+        return count_blank(self.released) - count_blank(self.data)
 
     @cached_property
     def moved(self) -> Moved | None:

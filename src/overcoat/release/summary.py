@@ -85,7 +85,10 @@ def _suppressed(result: Result) -> str:
     if not gone:
         return "none"
     percent = result.verdict.suppressed_percent
-    return f"{count_of(len(gone), 'item')} ({percent:.3g} %): {listed(gone)}"
+    text = f"{count_of(len(gone), 'item')} ({percent:.3g} %): {listed(gone)}"
+    if emptied := result.n_emptied:
+        text += f"; {people(emptied)} {'has' if emptied == 1 else 'have'} nothing left of theirs"
+    return text
 
 
 def _loss(result: Result) -> str:

@@ -148,7 +148,7 @@ def _bound_lines(evaluation: Evaluation) -> list[tuple[str, str]]:
     """Say how far from the least possible the release is at most."""
     if (least := evaluation.bounds) is None:
         return []
-    lines = [("least", str(least))]
+    lines = [("least", f"{least}, by {least.by}" if least.possible else str(least))]
     losses = [("flat NCP", least.times_flat_ncp(evaluation.flat_ncp))]
     if evaluation.has_hierarchy:
         losses.append(("NCP", least.times_ncp(evaluation.ncp)))

@@ -111,10 +111,19 @@ def least_section(told: Internal) -> Iterator[str]:
             "</code> finds them.</p>"
         )
     else:
-        yield f"<p>{escape(_sentence(str(least)))}</p>"
+        yield f"<p>{escape(_sentence(str(least)))}{escape(_more(least))}</p>"
         yield from _bound_table(told, least)
     if result.searched is not None:
         yield from _search(result.searched)
+
+
+def _more(least: Bounds) -> str:
+    if least.by != "cliques":
+        return ""
+    return (
+        " Cliques of conflicts prove that; overcoat evaluate --bounds takes linear programs, too, "
+        "which take longer and may prove a little more."
+    )
 
 
 def _sentence(text: str) -> str:

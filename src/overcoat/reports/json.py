@@ -80,6 +80,7 @@ def result_to_json(result: Result, **more: Any) -> dict[str, Any]:
         "n_generalized_items": told.n_generalized_items,
         "largest_group": told.largest_group,
         "suppressed": list(result.suppressed),
+        "n_emptied": result.n_emptied,
         "exactness": result.exactness.to_json(),
         "log2_ul": _finite(result.loss.log2_ul),
         "optimum": None if result.proof is None else proof_to_json(result.proof),

@@ -258,7 +258,7 @@ def group_section(
     list_items = _Listing(names, people_of)
     columns = ["Group", "Items", "People"]
     columns += ["Set"] * bool(block_of) + ["Lies under"] * bool(above)
-    columns += ["Why"] * (reasons is not None)
+    columns += ["Why merged"] * (reasons is not None)
     body, inside = [], []
     for label, items in merged[:_MOST_GROUPS]:
         name, size = labelled(label), count_of(len(items), "item")

@@ -7,6 +7,7 @@ from overcoat.evidence import External, Internal
 from overcoat.exposure.reach import Reach
 from overcoat.loss.error import Errors
 from overcoat.mapping import Mapping
+from overcoat.measures.exactness import count_blank
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import AllItemsets, Coherence, Family, Itemsets, Pgen
 from overcoat.words import count_of, known_words, people, percent, share
@@ -143,6 +144,7 @@ def costs(told: External, inside: Internal | None = None) -> list[str]:
     exactness = told.exactness if inside is None else inside.exactness
     if exactness is not None and exactness.total:
         sentences.append(_sentence(str(exactness)))
+    sentences += _emptied(told, inside)
     exact = [one for one in told.counts if one.exact]
     if told.counts:
         n = len(told.counts)
@@ -155,6 +157,17 @@ def costs(told: External, inside: Internal | None = None) -> list[str]:
     if inside is not None and inside.expected is not None:
         sentences.append(errors(inside.expected))
     return sentences
+
+
+def _emptied(told: External, inside: Internal | None) -> list[str]:
+    """Say how many people have nothing left; outside nobody knows who had nothing before."""
+    number = count_blank(told.published.released) if inside is None else inside.result.n_emptied
+    if not number or not told.suppressed:
+        return []
+    have = f"{people(number)} {'has' if number == 1 else 'have'}"
+    if inside is None:
+        return [f"{have} no label: all their items were left out, or they had none."]
+    return [f"{have} nothing left: all their items were left out."]
 
 
 def errors(expected: Errors) -> str:

@@ -35,7 +35,7 @@ class Violation:
     constraint: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """Whether a release satisfies its policy, and what shows it.
 
@@ -55,6 +55,13 @@ class Verdict:
     largest_k: int | None
     n_suppressed: int
     suppressed_percent: float
+
+    def __repr__(self) -> str:
+        if self.ok:
+            k = "any k" if self.largest_k is None else f"k = {self.largest_k}"
+            return f"Verdict(ok, up to {k}, {self.n_suppressed:,} items suppressed)"
+        found = ", ".join(f"{number:,} of {kind}" for kind, number in self.n_violations.items())
+        return f"Verdict(not ok: violations: {found})"
 
     def _repr_html_(self) -> str:
         title = "Verified: everything holds" if self.ok else "Verification failed"
