@@ -23,7 +23,7 @@ BUILD := $(INSTALL) --no-build-isolation
 TEST := $(BIN)/python -m pytest -n auto --dist loadgroup
 SLOW := benchmarks docs/test_docs_examples.py experiments packaging property
 
-.PHONY: bench browser check clean demo docs experiments format help lint serve test twins
+.PHONY: bench browser check clean demo docs experiments format help lint screens serve test twins
 
 help:
 	@echo "make demo    anonymize generated hospital data and show what happened"
@@ -36,6 +36,7 @@ help:
 	@echo "make bench   measure speed (SCALE=tiny, small or full; DATA=folder with real data sets)"
 	@echo "make experiments  the paper's experiments (DATA=folder with real data sets; NAMES= of some)"
 	@echo "make docs    write the reference of the Python API from its docstrings"
+	@echo "make screens walk through the pages in a browser, and take pictures of them"
 	@echo "make format  let ruff format the code"
 	@echo "make clean   remove the environment and what was built"
 
@@ -91,6 +92,9 @@ experiments: $(INSTALLED) $(TOOLS)
 docs: $(INSTALLED) $(TOOLS)
 	$(BIN)/python -m tools.api
 	$(BIN)/python -m tools.pictures
+
+screens: $(INSTALLED) $(TOOLS)
+	$(BIN)/python -m tools.screens
 
 format: $(INSTALLED) $(TOOLS)
 	$(BIN)/ruff check --fix .

@@ -21,7 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-__all__ = ["find_browser", "findings", "launch"]
+__all__ = ["axe", "find_browser", "findings", "launch"]
 
 VARIABLE = "OVERCOAT_BROWSER"
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge", "microsoft-edge")
@@ -109,12 +109,18 @@ def launch() -> Iterator[Browser]:
             browser.close()
 
 
-def findings(page: Page) -> list[str]:
-    """Return what axe-core finds serious or critical in a page, a line each."""
+def axe(page: Page) -> dict[str, Any]:
+    """Return all that axe-core says of a page."""
     script = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
     page.evaluate(script)
     found: dict[str, Any] = page.evaluate("axe.run()")
     assert found["passes"], "axe-core has looked at nothing"
+    return found
+
+
+def findings(page: Page) -> list[str]:
+    """Return what axe-core finds serious or critical in a page, a line each."""
+    found = axe(page)
     return [
         f"{one['id']} ({one['impact']}): {one['help']}: {node['html'][:120]}"
         for one in found["violations"]

@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser import findings, launch
+from web.browsing import PATIENCE, STEPS, check, choose_file, entered, pressed, settled
 from web.serving import Server, serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Browser, BrowserContext
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-STEPS = ("data", "risk", "keep", "protect", "result", "publish")
-PATIENCE = 60_000  # milliseconds, on a machine that does much else
+ROOT = Path(__file__).parents[2]
 HOSTILE = [
     "<script>document.title='pwned'</script>",
     "<img src=x onerror=document.title='pwned'>",
@@ -31,12 +30,6 @@ HOSTILE = [
     "\u05d0\u05d1",
     '"quoted" & {{ 7 * 7 }}',
 ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with launch() as one:
-        yield one
 
 
 @pytest.fixture(scope="module")
@@ -52,35 +45,15 @@ def hospital(browser: Browser) -> Iterator[tuple[Server, BrowserContext, str]]:
         context.close()
 
 
-def entered(context: BrowserContext, server: Server) -> Page:
-    page = context.new_page()
-    page.goto(server.address)
-    page.wait_for_url(f"{server.base}/")
-    return page
-
-
-def settled(page: Page, step: str) -> None:
-    """Wait until a step shows all that its jobs find."""
-    page.wait_for_url(re.compile(rf"/{step}(\?.*)?(#.*)?$"))
-    page.wait_for_selector("[aria-busy=true]", state="detached")
-
-
-def choose_file(page: Page, name: str, content: str) -> None:
-    file: Any = {"name": name, "mimeType": "text/plain", "buffer": content.encode()}
-    page.set_input_files("#file", file)
-    settled(page, "data")
-
-
-def check(page: Page) -> None:
-    """Nothing serious by axe-core, and nothing that has to be scrolled sideways."""
-    assert findings(page) == [], page.url
-    room = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
-    assert room[0] <= room[1], f"{page.url} has to be scrolled sideways"
+def told_clicks() -> list[str]:
+    """Return the clicks that docs/serve.md lists."""
+    text = (ROOT / "docs" / "serve.md").read_text("utf-8")
+    return re.findall(r"^\d+\. \*\*(.*)\*\*$", text, re.MULTILINE)
 
 
 def test_the_whole_way(hospital: tuple[Server, BrowserContext, str]) -> None:
-    """From the start to the files: in nine clicks, and every step survives a reload."""
-    server, context, first = hospital
+    """From the start to the files: as docs/serve.md counts, and every step survives a reload."""
+    server, context, _ = hospital
     page = context.new_page()
     asked: list[str] = []
     wrong: list[str] = []
@@ -90,25 +63,23 @@ def test_the_whole_way(hospital: tuple[Server, BrowserContext, str]) -> None:
         "console",
         lambda told: wrong.append(told.text) if "Content Security" in told.text else None,
     )
-    page.goto(first)
+    page.goto(server.base)
+    clicks = [pressed(page, "#sample")]
     settled(page, "data")
-    clicks = 1  # the sample
     for step in STEPS[1:]:
-        page.click("#next")
-        clicks += 1
+        clicks.append(pressed(page, "#next"))
         settled(page, step)
         page.reload()
         settled(page, step)
-    page.check("#confirm")
-    page.click("#make")
+    clicks += [pressed(page, "label:has(#confirm)"), pressed(page, "#make")]
     page.wait_for_selector("#download")
     inside = page.locator(".inward .files > li > a:first-child").all_inner_texts()
     assert {"report.html", "certificate.json"} <= set(inside)
     assert not {"released.csv", "external.html", "public-certificate.json"} & set(inside)
     with page.expect_download() as download:
-        page.click("#download")
-    clicks += 3
-    assert clicks < 15
+        clicks.append(pressed(page, "#download"))
+    assert len(clicks) < 15
+    assert clicks == told_clicks(), "docs/serve.md tells other clicks"
     assert download.value.suggested_filename == "release.zip"
     for step in reversed(STEPS):
         page.go_back()
@@ -134,7 +105,6 @@ def test_every_page_is_for_everyone(
     for step in STEPS:
         page.goto(first.replace("/data", f"/{step}"))
         settled(page, step)
-        check(page)
         page.evaluate("document.querySelectorAll('main details').forEach(one => one.open = true)")
         check(page)
     for path in ("/rest", "/p/00000000"):
@@ -238,15 +208,23 @@ def test_what_cannot_be_met_is_cured(browser: Browser) -> None:
         settled(page, "result")
         assert "clash" in page.inner_text("#part-run")
         check(page)
+        assert not page.locator("#next").is_visible()  # nothing to go on to: the cures lead
         page.click(".cure button >> nth=0")
         page.wait_for_selector(".verdict.good")
+        assert page.locator("#next").is_visible()
+        page.goto(f"{page.url}?compare=yes")
+        settled(page, "result")
+        rows = page.locator("#methods tbody tr").all_inner_texts()
+        assert len(rows) == 4
+        assert all("Take this one" in row or "in use" in row for row in rows[:3]), rows
+        assert "hierarchy" in rows[3]  # what it lacks, in words
         context.close()
 
 
 def test_by_hand(browser: Browser) -> None:
-    """Sets are made by search, ticks and a name; counts follow."""
+    """Sets are made by search, ticks and a name; by keyboard alone; by drag. Counts follow."""
     with serving() as server:
-        context = browser.new_context()
+        context = browser.new_context(viewport={"width": 1280, "height": 1000})
         context.set_default_timeout(PATIENCE)
         page = entered(context, server)
         choose_file(page, "data.txt", "flu gout\nflu\ngout\nflu asthma\n")
@@ -261,6 +239,33 @@ def test_by_hand(browser: Browser) -> None:
         page.wait_for_selector(".sets >> text=colds")
         assert "1 item · 3 people" in page.inner_text(".sets")
         check(page)
+        # By keyboard: from the search to the item, to the name of the set, and sent by Enter.
+        page.focus("#find-choose")
+        page.keyboard.type("asthma")
+        page.wait_for_selector("#moving li:has-text('gout')", state="detached")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Space")
+        page.keyboard.press("Tab")
+        page.keyboard.type("chronic")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".sets >> text=chronic")
+        # By drag, of one item and of all that are ticked with it.
+        before = page.url
+        page.drag_and_drop("#moving li[data-item=gout]", ".sets li[data-drop=chronic]")
+        page.wait_for_url(lambda address: address != before)
+        settled(page, "keep")
+        chronic = page.locator(".sets li[data-drop=chronic]")
+        assert "2 items · 3 people" in chronic.inner_text()
+        before = page.url
+        page.check("#moving input[value=asthma]")
+        page.drag_and_drop("#moving li[data-item=gout]", ".sets li[data-drop=colds]")
+        page.wait_for_url(lambda address: address != before)
+        settled(page, "keep")
+        assert "3 items · 4 people" in page.inner_text(".sets")
+        assert page.locator(".sets > li").count() == 1
+        page.go_back()
+        settled(page, "keep")
+        assert page.locator(".sets > li").count() == 2
         context.close()
 
 

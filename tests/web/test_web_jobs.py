@@ -11,7 +11,9 @@ import pytest
 from overcoat.data.samples import write_baskets
 from overcoat.web.choices import Choices
 from overcoat.web.jobs import Job, Limits
+from overcoat.web.parts import Parts
 from overcoat.web.studio import Studio
+from overcoat.web.views import Views
 from overcoat.web.workspace import Project, Workspace
 
 pytestmark = pytest.mark.xdist_group("serve")
@@ -163,5 +165,40 @@ def test_events_tell_every_job(baskets: str) -> None:
                 seen[told.id].append(told.stage)
         assert all(job.state == "done" for job in jobs)
         assert all(any(stages) for stages in seen.values())
+
+    with_studio(None, work)
+
+
+def test_what_is_shown_is_of_one_moment(baskets: str) -> None:
+    """A job may end while a page is put together: it is shown as it was, and asked for again."""
+
+    async def work(studio: Studio) -> None:
+        project = project_with(studio, baskets)
+        choices = Choices("data.txt").changed(max_suppressed=100)
+        views = Views()
+        parts = Parts(studio, views)
+        values = parts.base(project, choices, "result")
+        values |= await parts.part(project, choices, "run", patience=0)
+        assert not values["run"].ended
+        await studio.job(project, choices, "run").over.wait()
+        page = views.page("region.html", name="run", **values)
+        assert 'aria-busy="true"' in page
+        values |= await parts.part(project, choices, "run")
+        assert 'class="verdict good"' in views.page("region.html", name="run", **values)
+
+    with_studio(None, work)
+
+
+def test_a_change_ends_what_was_begun_for_the_choices_before(baskets: str) -> None:
+    """The cores are for what is looked at now."""
+
+    async def work(studio: Studio) -> None:
+        project = project_with(studio, baskets)
+        old = Choices("data.txt", {}, LONG)
+        job = studio.job(project, old, "run")
+        await begun(job)
+        await studio.supersede(project, old, old.changed(k=6))
+        assert job.state == "cancelled"
+        assert studio.planned(project, old, "run") is None
 
     with_studio(None, work)

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.xdist_group("serve")
 def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> None:
     sample = samples.hospital(400)
     files = sample.write(tmp_path)
+    # Files of hers that are called as the files of a release are.
+    for name, called in (("data", "released.csv"), ("hierarchy", "codebook.csv")):
+        files[name] = files[name].rename(tmp_path / called)
     project = client.post("/projects", json={"name": "Ward"}).json()["id"]
     files["names"] = tmp_path / "codes.csv"
     files["names"].write_text("code,description\n250.00,Diabetes\n", "utf-8")
@@ -71,7 +74,13 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
         (house / name).unlink()
     subprocess.run([sys.executable, "-m", *words], cwd=house, check=True, capture_output=True)
     assert {name: (house / name).read_bytes() for name in made} == made
-    assert {"released.csv", "mapping.json", "report.html", "external.html"} <= set(made)
+    assert {
+        "released-2.csv",
+        "codebook-2.csv",
+        "mapping.json",
+        "report.html",
+        "external.html",
+    } <= set(made)
     assert {"certificate.json", "public-certificate.json", "codebook.csv"} <= set(made)
     # The same choices are the same address, and nothing is done twice.
     assert client.post(f"/projects/{project}/choices", json=choices).json()["id"] == identifier

@@ -263,7 +263,8 @@ def _odd_rows(data: Transactions, k: int) -> Iterator[str]:
     n = data.n_transactions
     empty = int(data.counts[data.lengths == 0].sum())
     if n < max(_FEW_PEOPLE, 10 * k):
-        yield f"there are only {people(n)}: a crowd of {k} is a large part of them"
+        verb = "is" if n == 1 else "are"
+        yield f"there {verb} only {people(n)}: a crowd of {k} is a large part of them"
     if empty:
         yield f"{people(empty)} without items: were their items lost, or do they belong here?"
     if not len(data.codes):

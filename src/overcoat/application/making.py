@@ -45,14 +45,14 @@ def anonymize(
     start: str | None = None,
     suggest: str | None = None,
     context: Context,
-    report: Callable[[Result, Exposed], None] = lambda result, risk: None,
+    report: Callable[[Result, Exposed], None] | None = None,
 ) -> Result:
     """Find a mapping, or take the one of the file `use`, and publish the release.
 
     `start` is the file of an earlier mapping to go on from. `suggest` is a folder: when the policy
     cannot be met, policies near it that can are written there. `report` is called when all is
-    checked, before any file gets its name: should it fail, nothing is published. A dry run does all
-    but writing.
+    checked, before any file gets its name: should it fail, nothing is published; who is unique is
+    counted for it, and only if it is given. A dry run does all but writing.
     """
     began = time.perf_counter()
     seconds: dict[str, float] = {}
@@ -98,14 +98,17 @@ def anonymize(
             raise infeasible from None
     else:
         result = make_release(transactions, bound, known, context, seconds, insisted)
-    with context.stage("risk", seconds) as stage:
-        risk = exposed(result, stage=stage)
+    risk = None
+    if report is not None:
+        with context.stage("risk", seconds) as stage:
+            risk = exposed(result, stage=stage)
     writing = time.perf_counter()
 
     def told() -> None:
         now = time.perf_counter()
         seconds.update(write=now - writing, total=now - began)
-        report(result, risk)
+        if report is not None and risk is not None:
+            report(result, risk)
 
     keep_order = outputs.keep_order
     beside = publish_papers(papers, result, keep_order=keep_order, context=context)

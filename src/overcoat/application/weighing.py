@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from overcoat.advice.price import MOST_SETS, Prices, price_of
 from overcoat.advice.suggest import Proposal
 from overcoat.advice.suggest import suggest as suggest_policies
 from overcoat.application.said import Input, Statement
-from overcoat.context import Context
+from overcoat.context import Context, Stage
 from overcoat.data.io.glimpse import Glimpse
 from overcoat.data.io.glimpse import glimpse as look_at_source
 from overcoat.data.transactions import Transactions
@@ -120,14 +121,15 @@ def weigh(
         transactions = data.read(stage)
     with context.stage("apply") as stage:
         released = known.apply(transactions, stage=stage)
-    with context.stage("risk") as stage:
-        before = reach(transactions, sizes, k, stage=stage)
-        after = reach(released, sizes, k, stage=stage)
-    errors = None
-    if n_pairs(transactions) <= ExpectedError.MOST:
-        with context.stage("evaluate") as stage:
-            partition = known.partition_of(transactions)
-            errors = ExpectedError(transactions, stage=stage).total(partition)
+    partition = known.partition_of(transactions)
+    few = n_pairs(transactions) <= ExpectedError.MOST
+    jobs: list[Callable[[Stage], Any]] = [  # what takes longest first
+        lambda part: reach(released, sizes, k, stage=part),
+        lambda part: ExpectedError(transactions, stage=part).total(partition) if few else None,
+        lambda part: reach(transactions, sizes, k, stage=part),
+    ]
+    with context.stage("evaluate") as stage:
+        after, errors, before = stage.side_by_side(jobs)
     return Weighed(transactions.n_transactions, before, after, errors)
 
 

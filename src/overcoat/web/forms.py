@@ -8,10 +8,14 @@ from typing import Any
 from overcoat.errors import DataError
 from overcoat.web.choices import METHODS, Choices
 from overcoat.web.saving import opened_policy
+from overcoat.web.sets import read_sets
 from overcoat.web.studio import Studio
+from overcoat.web.texts import texts_in
 from overcoat.web.workspace import Project
 
 __all__ = ["Form", "changed_by"]
+
+t = texts_in()
 
 _MOST_SETS = 20_000
 _LONGEST = 200  # characters of the name of a set
@@ -38,7 +42,9 @@ class Form:
         """Return a whole number between two others, or raise."""
         text = self.text(name)
         if not text.isdecimal() or not low <= int(text) <= high:
-            raise DataError(f"{name} is a whole number from {low:,} to {high:,}, not {text!r}")
+            raise DataError(
+                t("form.whole", field=t(f"form.field_{name}"), low=low, high=high, text=text)
+            )
         return int(text)
 
     def percent(self, name: str) -> float:
@@ -49,7 +55,7 @@ class Form:
         except ValueError:
             value = -1
         if not 0 <= value <= 100:
-            raise DataError(f"{name} is a percentage from 0 to 100, not {text!r}")
+            raise DataError(t("form.percent", field=t(f"form.field_{name}"), text=text))
         return int(value) if value == int(value) else value
 
 
@@ -62,7 +68,7 @@ async def changed_by(
     """Return what is chosen once a form was sent."""
     change = _ACTIONS.get(action)
     if change is None:
-        raise DataError("this form is not known")
+        raise DataError(t("form.unknown"))
     return studio.checked(project, await change(studio, project, choices, form))
 
 
@@ -94,9 +100,9 @@ async def _reading(studio: Studio, project: Project, choices: Choices, form: For
     if layout == "table":
         ids, items = roles.get("id", []), roles.get("item", [])
         if len(ids) > 1:
-            raise DataError("only one column can tell the people apart")
+            raise DataError(t("form.ids"))
         if not items:
-            raise DataError("say which column holds the items")
+            raise DataError(t("form.no_item"))
         said["id"] = ids[0] if ids else None
         said["item"] = items[0] if len(items) == 1 and ids else items
     elif layout == "lists":
@@ -148,15 +154,15 @@ async def _protect(studio: Studio, project: Project, choices: Choices, form: For
         if known.isdecimal():
             said["km"] = form.whole("known", 1, 20)
     if "listed" in form:
-        said["privacy"] = _lines(form.text("listed")) or None
+        said["privacy"] = read_sets(form.text("listed")) or None
     if "linkable_kind" in form:
         few = form.text("linkable_kind") == "listed"
-        said["linkable"] = [x for line in _lines(form.text("linkable")) for x in line] or None
+        said["linkable"] = [x for line in read_sets(form.text("linkable")) for x in line] or None
         if not few:
             said["linkable"] = None
     if "algorithm" in form:
         if form.text("algorithm") not in METHODS:
-            raise DataError("there is no such method")
+            raise DataError(t("form.method"))
         said["algorithm"] = form.text("algorithm")
     if "rest" in form:
         said["rest"] = form.text("rest") if form.text("rest") == "intact" else None
@@ -164,12 +170,6 @@ async def _protect(studio: Studio, project: Project, choices: Choices, form: For
     if taken.settings.get("linkable") and not taken.settings.get("km"):
         taken = taken.changed(linkable=None)
     return taken
-
-
-def _lines(text: str) -> list[list[str]]:
-    """Return the sets of a text: a line each, items between commas or semicolons."""
-    rows = (line.replace(";", ",").split(",") for line in text.splitlines())
-    return [items for row in rows if (items := [one.strip() for one in row if one.strip()])]
 
 
 async def _keep(studio: Studio, project: Project, choices: Choices, form: Form) -> Choices:
@@ -223,21 +223,21 @@ async def _edit(studio: Studio, project: Project, choices: Choices, form: Form) 
         case "move" if items:
             target = new or target
             if not target:
-                raise DataError("say into which set the items go")
+                raise DataError(t("form.no_set"))
             _take_out(sets, items)
             sets.setdefault(target, []).extend(items)
         case "take-out" if items:
             _take_out(sets, items)
         case "rename" if new and target in sets:
             if new != target and new in sets:
-                raise DataError(f"another set is called {new!r}")
+                raise DataError(t("form.taken", name=new))
             sets = {new if name == target else name: inside for name, inside in sets.items()}
         case "remove":
             sets.pop(target, None)
         case "move" | "take-out":
-            raise DataError("choose some items first")
+            raise DataError(t("form.no_items"))
     if len(sets) > _MOST_SETS:
-        raise DataError(f"more than {_MOST_SETS:,} sets are too many by hand: give a table of them")
+        raise DataError(t("form.many_sets", most=_MOST_SETS))
     sets = {name: inside for name, inside in sets.items() if inside}
     return choices.changed(utility=project.place_sets(sets))
 
@@ -258,7 +258,7 @@ async def _cure(studio: Studio, project: Project, choices: Choices, form: Form) 
     proposals = {one["name"]: one for one in (await studio.result(job))["proposals"]}
     found = proposals.get(form.text("name"))
     if found is None:
-        raise DataError("there is no such proposal")
+        raise DataError(t("form.cure"))
     settings: Mapping[str, Any] = found["settings"]
     taken = choices.changed(**{key: one for key, one in settings.items() if key != "utility"})
     if "utility" in settings:

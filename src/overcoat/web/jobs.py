@@ -178,9 +178,14 @@ class Jobs:
 
     # -- what others ask for -----------------------------------------------------------------------
 
+    @staticmethod
+    def called(task: str, params: Mapping[str, Any]) -> str:
+        """Return by what the job is known that does this."""
+        return digest_of({"task": task, "params": params, "overcoat": __version__})
+
     def ensure(self, project: Project, task: str, params: Mapping[str, Any]) -> Job:
         """Return the job that does this; it is begun unless it was before."""
-        identifier = digest_of({"task": task, "params": params, "overcoat": __version__})
+        identifier = self.called(task, params)
         key = (project.id, identifier)
         job = self._jobs.get(key)
         if job is None:
@@ -199,8 +204,7 @@ class Jobs:
 
     def planned(self, project: Project, task: str, params: Mapping[str, Any]) -> Job | None:
         """Return the job that does this if it was begun, and do not begin it."""
-        identifier = digest_of({"task": task, "params": params, "overcoat": __version__})
-        return self.find(project, identifier)
+        return self.find(project, self.called(task, params))
 
     def drop(self, job: Job) -> None:
         """Forget a job that ended without a result, so that it can be begun anew."""

@@ -18,11 +18,14 @@ from overcoat.web.parts import LISTS, STEP_OF, STEPS, Parts, list_url, set_names
 from overcoat.web.results import file_of
 from overcoat.web.saving import named_files, saved_policy
 from overcoat.web.studio import Studio
+from overcoat.web.texts import texts_in
 from overcoat.web.uploads import store
 from overcoat.web.views import Views
 from overcoat.web.workspace import Project
 
 __all__ = ["Pages"]
+
+t = texts_in()
 
 _FORM = 8 << 20  # bytes of a form, at most
 # A report has its style in it; it is shown as if it came from nowhere, and cannot do anything.
@@ -92,7 +95,7 @@ class Pages:
         async with request.form(max_files=1, max_fields=10) as form:
             file = form.get("file")
             if not isinstance(file, UploadFile) or not file.filename:
-                raise DataError("choose a file first")
+                raise DataError(t("form.no_file"))
             project = await self._studio.begin(file.filename)
             await store(self._studio, project, file.filename, file)
             choices = Choices(source=file.filename)
@@ -143,7 +146,7 @@ class Pages:
             taken = await changed_by(action, self._studio, owner, chosen, form)
         except OvercoatError as error:
             return await self._refused(request, owner, chosen, step, error)
-        await self._supersede(owner, chosen, taken)
+        await self._studio.supersede(owner, chosen, taken)
         return _go(f"/p/{project}/{owner.keep(taken)}/{step}")
 
     async def _refused(
@@ -156,19 +159,6 @@ class Pages:
         status = 200 if "hx-request" in request.headers else 422
         return HTMLResponse(self._views.page(f"{step}.html", **values), status)
 
-    async def _supersede(self, project: Project, old: Choices, new: Choices) -> None:
-        """End what was begun for choices that were changed at once."""
-        if old == new or not old.source:
-            return
-        for job in self._studio.jobs.listed(project):
-            if (
-                job.task == "run"
-                and not job.ended
-                and job.params == self._studio.params(project, old, "run")
-            ):
-                await self._studio.jobs.cancel(job)
-                self._studio.jobs.drop(job)
-
     async def give(self, request: Request, project: str, choices: str) -> Response:
         """Take files, and use the first, or the policy among them, for what the form is about."""
         owner, chosen = self._studio.choices_of(project, choices)
@@ -179,11 +169,11 @@ class Pages:
             try:
                 for one in files:
                     if one.filename == chosen.source.partition("#")[0]:
-                        raise DataError("the data have this name: rename the file first")
+                        raise DataError(t("form.same_name"))
                     await store(self._studio, owner, str(one.filename), one)
                 names = [str(one.filename) for one in files]
                 if not names:
-                    raise DataError("choose a file first")
+                    raise DataError(t("form.no_file"))
                 main = next((one for one in names if one.endswith(".toml")), names[0])
                 action = str(form.get("action"))
                 pairs = [("file", main), ("names", main), ("kind", "table"), ("step", step)]
@@ -210,7 +200,7 @@ class Pages:
         """Make the files, once what is not covered was read."""
         owner, chosen = self._studio.choices_of(project, choices)
         if (await _form(request)).text("confirm") != "yes":
-            raise DataError("say first that you have read what is not covered")
+            raise DataError(t("form.confirm"))
         self._studio.jobs.again(self._studio.job(owner, chosen, "publish"))
         return _go(f"/p/{project}/{choices}/publish")
 
@@ -301,7 +291,7 @@ async def _form(request: Request) -> Form:
         text = body.decode("ascii")
         return Form(parse_qsl(text, keep_blank_values=True, max_num_fields=100_000))
     except ValueError:
-        raise DataError("this form cannot be read") from None
+        raise DataError(t("form.unreadable")) from None
 
 
 def _go(address: str) -> RedirectResponse:

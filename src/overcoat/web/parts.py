@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
 from urllib.parse import quote
 
@@ -11,17 +12,16 @@ from starlette.exceptions import HTTPException
 from overcoat.web.choices import METHODS, Choices
 from overcoat.web.jobs import Job
 from overcoat.web.listing import Part, read_part
-from overcoat.web.studio import Studio
+from overcoat.web.sets import written_sets
+from overcoat.web.studio import SOON, Studio
 from overcoat.web.views import Views, promise_of
 from overcoat.web.workspace import Project
 
 __all__ = ["LISTS", "STEPS", "STEP_OF", "Parts", "list_url", "set_names"]
 
-# What may leave the house, in the order in which people look for it; then what is for inside.
-_OUTWARD = ("codebook.csv", "mapping.json", "external.html", "public-certificate.json")
-_INWARD = ("report.html", "certificate.json", "policy.toml", "command.txt")
-
 STEPS = ("data", "risk", "keep", "protect", "result", "publish")
+
+_SOONER = 0.15  # seconds that a result which is there waits for the rest of it
 
 Asked = Mapping[str, str]  # of an address, behind the question mark
 
@@ -96,8 +96,8 @@ class Parts:
             "known": _known_of(choices),
             "promise": promise_of(self._views.t, settings),
             "privacy_file": listed if isinstance(listed, str) else "",
-            "listed": "" if isinstance(listed, str) else "\n".join(map(", ".join, inside or ())),
-            "linkable": ", ".join(linkable) if isinstance(linkable, list) else linkable or "",
+            "listed": "" if isinstance(listed, str) else written_sets(inside or ()),
+            "linkable": written_sets([linkable]) if isinstance(linkable, list) else linkable or "",
         }
 
     async def _result(self, project: Project, choices: Choices, asked: Asked) -> dict[str, Any]:
@@ -121,11 +121,17 @@ class Parts:
         return await self.part(project, choices, "gaps") | {"published": None}
 
     async def part(
-        self, project: Project, choices: Choices, task: str, asked: Asked | None = None
+        self,
+        project: Project,
+        choices: Choices,
+        task: str,
+        asked: Asked | None = None,
+        patience: float = SOON,
     ) -> dict[str, Any]:
         """Return the job that a part waits for, and if it is done, what the part shows."""
         studio, asked = self._studio, asked or {}
-        job = await studio.soon(studio.job(project, choices, task))
+        # As it is now: what is shown fits it, though it may get on until all is gathered.
+        job = copy(await studio.soon(studio.job(project, choices, task), patience))
         values: dict[str, Any] = {"published" if task == "publish" else task: job}
         if job.state != "done":
             return values
@@ -150,7 +156,7 @@ class Parts:
             case "run":
                 values["found"] = found
                 values |= _listed(job, "counts", here) | _listed(job, "groups", here)
-                values |= await self.part(project, choices, "weigh")
+                values |= await self.part(project, choices, "weigh", patience=_SOONER)
                 names = METHODS if "compare" in asked else ()
                 values["compared"] = await self.compared(project, choices, names)
                 values["algorithm"] = choices.settings.get("algorithm", "coat")
@@ -158,7 +164,7 @@ class Parts:
                 if "price" in asked:
                     values |= await self.part(project, choices, "price")
             case "weigh":
-                values |= self._views.weighed(found)
+                values |= self._views.weighed(found, choices.settings)
             case "cures":
                 values["proposals"] = found["proposals"]
             case "price":
@@ -180,7 +186,7 @@ class Parts:
             other = choices.changed(algorithm=None if name == "coat" else name)
             if name == choices.settings.get("algorithm", "coat"):
                 other = choices
-            job = self._studio.job(project, other, "run")
+            job = copy(self._studio.job(project, other, "run"))
             found = job.result() if job.state == "done" else None
             href = f"/p/{project.id}/{project.keep(other, latest=False)}/result?compare=yes#methods"
             compared.append({"name": name, "job": job, "found": found, "href": href})
@@ -243,14 +249,5 @@ def set_names(job: Job) -> list[str]:
 
 def _parted(found: Mapping[str, Any]) -> list[tuple[str, list[dict[str, Any]]]]:
     """Return the files of a release: those to pass on, and those to keep."""
-    files = {one["name"]: one for one in found["files"]}
-    outward = [files[found["released"]] | {"key": "released"}]
-    outward += [_keyed(files[name]) for name in _OUTWARD]
-    inward = [_keyed(files[name]) for name in _INWARD]
-    told = {one["name"] for one in [*outward, *inward]} | {"release.zip"}
-    inward += [one | {"key": "needed"} for name, one in files.items() if name not in told]
-    return [("outward", outward), ("inward", inward)]
-
-
-def _keyed(file: Mapping[str, Any]) -> dict[str, Any]:
-    return {**file, "key": file["name"].partition(".")[0]}
+    parts = ("outward", "inward")
+    return [(part, [one for one in found["files"] if one["part"] == part]) for part in parts]

@@ -9,9 +9,12 @@ from overcoat.errors import DataError
 from overcoat.policy.keys import FILES, written_settings
 from overcoat.web.choices import SETTINGS, Choices, stated
 from overcoat.web.studio import Studio
+from overcoat.web.texts import texts_in
 from overcoat.web.workspace import Project
 
 __all__ = ["named_files", "opened_policy", "saved_policy"]
+
+t = texts_in()
 
 
 def saved_policy(choices: Choices) -> str:
@@ -36,13 +39,13 @@ def named_files(choices: Choices) -> list[str]:
 async def opened_policy(studio: Studio, project: Project, choices: Choices, file: str) -> Choices:
     """Return choices with the settings of a policy file, all of them."""
     if not project.path_of(file).is_file():
-        raise DataError("there is no such file", file)
+        raise DataError(t("studio.no_file"), file)
     version = {"files": project.info.get("version", 0)}
     job = studio.jobs.ensure(project, "open", {"policy": file} | version)
     found = await studio.result(job)
     if found["missing"]:
         names = ", ".join(PurePosixPath(one).name for one in found["missing"])
-        raise DataError(f"this policy needs further files: open them together with it: {names}")
+        raise DataError(t("studio.further", names=names))
     settings: dict[str, Any] = {}
     for key, value in found["settings"].items():
         if key in SETTINGS:
@@ -57,5 +60,5 @@ def with_sets_in_file(project: Project, choices: Choices) -> Choices:
     if utility is None or isinstance(utility, str):
         return choices
     if not isinstance(utility, dict):
-        utility = {f"set {number}": items for number, items in enumerate(utility, 1)}
+        utility = {t("studio.set", n=number): items for number, items in enumerate(utility, 1)}
     return choices.changed(utility=project.place_sets(utility))

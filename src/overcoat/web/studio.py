@@ -16,16 +16,19 @@ from overcoat.policy.keys import FILES, KEYS
 from overcoat.web.choices import Choices
 from overcoat.web.jobs import Job, Jobs, Limits
 from overcoat.web.session import Session
+from overcoat.web.texts import texts_in
 from overcoat.web.workspace import Project, Workspace
 
-__all__ = ["GIVEN", "TASKS", "Studio", "given_address"]
+__all__ = ["GIVEN", "SOON", "TASKS", "Studio", "given_address"]
+
+t = texts_in()
 
 # Of which part of the choices a task is a function: so no more is done again than has changed.
 TASKS = ("glimpse", "profile", "risk", "sets", "run", "weigh", "cures", "price", "gaps", "publish")
 GIVEN = "given:"  # before the names of sources that the server was told of
 _SPECIAL = re.compile(r"omop(:[\w,. -]*)?|balanced:\d+", re.ASCII)
 _LONGEST = 120  # characters of a project's name
-_SOON = 0.7  # seconds that a page waits for a result before it shows the progress instead
+SOON = 0.7  # seconds that a page waits for a result before it shows the progress instead
 
 
 @dataclass
@@ -56,7 +59,7 @@ class Studio:
     ) -> Project:
         """Begin a project: empty, with the sample hospital, or with a source that was given."""
         if given is not None and given not in self.given:
-            raise DataError("the server was not told of this source")
+            raise DataError(t("studio.not_given"))
         project = self.workspace.create(name[:_LONGEST].strip() or self._called(sample, given))
         if given is not None:
             project.keep(Choices(f"{GIVEN}{given}"))
@@ -67,7 +70,7 @@ class Studio:
 
     @staticmethod
     def _called(sample: bool, given: str | None) -> str:
-        return "Sample hospital" if sample else given or "Untitled"
+        return t("studio.sample") if sample else given or t("studio.untitled")
 
     async def delete(self, project: Project) -> None:
         """Delete a project, and end its jobs."""
@@ -83,15 +86,15 @@ class Studio:
         source, query = choices.source, choices.reading.get("query")
         given = given_address(source, self.given) if source.startswith(GIVEN) else None
         if source.startswith(GIVEN) and given is None:
-            raise DataError("the server was not told of this source")
+            raise DataError(t("studio.not_given"))
         if query and (given is None or given.startswith("duckdb:")):  # one could read other files
-            raise DataError("a query is for databases that --data names, and not for DuckDB")
+            raise DataError(t("studio.query"))
         if source and given is None:
             file, *_ = source.partition("#")
             if not project.path_of(file).exists():
-                raise DataError("there is no such file", file)
+                raise DataError(t("studio.no_file"), file)
             if file.lower().endswith(".duckdb"):  # a view in it may read any file
-                raise DataError("DuckDB databases are not taken as files: name them with --data")
+                raise DataError(t("studio.duckdb"))
         for key, value in choices.settings.items():
             if key in FILES and isinstance(value, str) and not _SPECIAL.fullmatch(value):
                 _require(project, value)
@@ -114,10 +117,20 @@ class Studio:
         """Return the job that does a task if it was begun."""
         return self.jobs.planned(project, task, self.params(project, choices, task))
 
+    async def supersede(self, project: Project, old: Choices, new: Choices) -> None:
+        """End what was begun for choices that were changed at once."""
+        if old == new or not old.source:
+            return
+        for task in ("run", "weigh", "cures", "price"):
+            job = self.planned(project, old, task)
+            if job is not None and not job.ended:
+                await self.jobs.cancel(job)
+                self.jobs.drop(job)
+
     def params(self, project: Project, choices: Choices, task: str) -> dict[str, Any]:
         """Return the part of the choices that a task is a function of."""
         if not choices.source:
-            raise DataError("there are no data yet: choose a file first")
+            raise DataError(t("studio.no_data"))
         k = int(choices.settings.get("k", 5))
         # A file that is given again under its name is another file.
         version = {"files": project.info.get("version", 0)}
@@ -127,12 +140,12 @@ class Studio:
             case "profile":
                 return choices.about_data | {"names": choices.names} | version
             case "risk":
-                return choices.about_data | {"k": k} | version
+                return choices.about_data | {"k": k, "names": choices.names} | version
             case "sets":
                 return choices.about_sets | version
             case "weigh":
-                run = self.job(project, choices, "run")
-                return choices.about_data | {"run": run.id, "k": k} | version
+                run = self.jobs.called("run", self.params(project, choices, "run"))
+                return choices.about_data | {"run": run, "k": k} | version
             case "run" | "cures" | "price" | "gaps" | "publish":
                 return choices.to_json() | version
         raise DataError(f"there is no task {task!r}")
@@ -170,7 +183,7 @@ class Studio:
 
     # -- waiting -----------------------------------------------------------------------------------
 
-    async def soon(self, job: Job, seconds: float = _SOON) -> Job:
+    async def soon(self, job: Job, seconds: float = SOON) -> Job:
         """Wait a moment for a job, so that what is quick is there at once."""
         if not job.ended:
             with suppress(TimeoutError):
@@ -181,7 +194,7 @@ class Studio:
         """Wait for a job and return what it found."""
         await job.over.wait()
         if job.state != "done":
-            message = (job.error or {}).get("message") or "the work was ended before it was done"
+            message = (job.error or {}).get("message") or t("studio.ended")
             raise DataError(message)
         return job.result()
 
@@ -193,7 +206,7 @@ class Studio:
 
 def _require(project: Project, name: str) -> None:
     if not project.path_of(name).is_file():
-        raise DataError("there is no such file", name)
+        raise DataError(t("studio.no_file"), name)
 
 
 def given_address(source: str, given: Mapping[str, str]) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -20,29 +19,22 @@ from overcoat.advice.profile import look_at
 from overcoat.context import Context
 from overcoat.data import samples
 from overcoat.data.diagnoses import diagnoses
-from overcoat.data.io import Asked
-from overcoat.data.io.names import SUFFIXES
 from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, OvercoatError, problem_lines
 from overcoat.evidence import Internal
 from overcoat.measures.loss import measure_ncp
-from overcoat.policy.config import FILES, PARAMETERS, read_settings
+from overcoat.policy.config import FILES, read_settings
 from overcoat.policy.hierarchy import is_no_file
-from overcoat.policy.keys import written_settings
 from overcoat.policy.sets import Sets
-from overcoat.release.exposed import Exposed
 from overcoat.release.result import Result
-from overcoat.reports.names import read_names
 from overcoat.reports.wording import costs, gaps, promises, safety
 from overcoat.web.choices import SETTINGS, Choices, stated
 from overcoat.web.listing import write_listing
+from overcoat.web.params import Params, input_of, names_of, statement_of
+from overcoat.web.publishing import publish
 from overcoat.web.studio import GIVEN, given_address
 
 __all__ = ["do", "explain_error"]
-
-Params = Mapping[str, Any]
-_POLICY = "policy.toml"
-_DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite"}
 
 
 def do(task: Mapping[str, Any], progress: Callable[[str, int, int], None]) -> dict[str, Any]:
@@ -62,39 +54,8 @@ def explain_error(error: OvercoatError) -> dict[str, Any]:
     if not isinstance(error, InfeasibleError):
         return {}
     lines = [line for line in str(error).splitlines() if not line.startswith("--suggest")]
-    return {"lines": lines, "n_items": error.n_items}
-
-
-# -- what was chosen -------------------------------------------------------------------------------
-
-
-def _input(params: Params) -> application.Input:
-    reading = dict(params["reading"])
-    if isinstance(reading.get("item"), list):
-        reading["item"] = tuple(reading["item"])
-    return application.Input(_address(params["source"]), Asked(**reading))
-
-
-def _address(source: str) -> str:
-    """Return what the command would be told: of a file that is a database, its address."""
-    file, _, table = source.partition("#")
-    scheme = _DATABASES.get(Path(file).suffix.lower())
-    if scheme is None or "://" in source:
-        return source
-    return f"{scheme}:///{file}" + (f"#{table}" if table else "")
-
-
-def _statement(params: Params, *, privacy: bool = True) -> application.Statement:
-    data = _input(params)
-    settings = params["settings"]
-    if not privacy:
-        settings = {key: one for key, one in settings.items() if key not in PARAMETERS}
-    return application.Statement.of(settings, sep=data.set_sep, privacy=privacy, data=data)
-
-
-def _names(params: Params, data: Transactions | None = None) -> dict[str, str]:
-    own = {} if data is None else dict(data.origin.names)
-    return own | (read_names(params["names"]) if params.get("names") else {})
+    needed, allowed = len(error.suppressed), error.max_suppressed
+    return {"lines": lines, "n_items": error.n_items, "needed": needed, "allowed": allowed}
 
 
 def _sample(params: Params, folder: Path, context: Context) -> dict[str, Any]:
@@ -119,17 +80,17 @@ def _sample(params: Params, folder: Path, context: Context) -> dict[str, Any]:
 
 
 def _glimpse(params: Params, folder: Path, context: Context) -> dict[str, Any]:
-    return asdict(application.glimpse(_input(params), context=context))
+    return asdict(application.glimpse(input_of(params), context=context))
 
 
 def _profile(params: Params, folder: Path, context: Context) -> dict[str, Any]:
     """Read everything once: what is in it, and the list of items."""
-    data = _input(params)
+    data = input_of(params)
     with context.stage("read") as stage:
         rows = data.read(stage)
     with context.stage("profile") as stage:
         found = look_at(rows, stage=stage)
-    _write_items(folder, rows, _names(params, rows))
+    _write_items(folder, rows, names_of(params, rows))
     return found.to_json()
 
 
@@ -142,13 +103,19 @@ def _write_items(folder: Path, data: Transactions, names: Mapping[str, str]) -> 
 
 
 def _risk(params: Params, folder: Path, context: Context) -> dict[str, Any]:
-    found = application.risk(_input(params), None, None, known=3, k=params["k"], context=context)
-    return found.risk.to_json()
+    found = application.risk(input_of(params), None, None, known=3, k=params["k"], context=context)
+    names = names_of(params)
+    told = found.risk.to_json()
+    for one in told["items"]:
+        one["name"] = names.get(one["item"], "")
+    return told
 
 
 def _sets(params: Params, folder: Path, context: Context) -> dict[str, Any]:
-    found = application.survey(_input(params), _statement(params, privacy=False), context=context)
-    names = _names(params, found.data)
+    found = application.survey(
+        input_of(params), statement_of(params, privacy=False), context=context
+    )
+    names = names_of(params, found.data)
     set_of = {item: name for name, items, _ in found.sets for item in items}
     write_listing(
         folder,
@@ -206,14 +173,9 @@ def _open(params: Params, folder: Path, context: Context) -> dict[str, Any]:
 
 def _run(params: Params, folder: Path, context: Context) -> dict[str, Any]:
     """Find a release and verify it, and write nothing but the mapping: what it would be like."""
-    risks: list[Exposed] = []
     outputs = application.Outputs("-", allow_identifiers=params["allow_identifiers"], dry_run=True)
-    result = application.anonymize(
-        *(_input(params), _statement(params), outputs),
-        context=context,
-        report=lambda _, risk: risks.append(risk),
-    )
-    names = _names(params, result.data)
+    result = application.anonymize(input_of(params), statement_of(params), outputs, context=context)
+    names = names_of(params, result.data)
     _write_groups(folder, result, names)
     Path(folder, "mapping.json").write_text(result.mapping.dumps(), "utf-8", newline="\n")
     told = Internal.of(result, names, stage=context.start("report"))
@@ -224,7 +186,6 @@ def _run(params: Params, folder: Path, context: Context) -> dict[str, Any]:
         "safety": safety(outside),
         "costs": costs(outside),
         "notes": problem_lines(result.notes),
-        "exposed": risks[0].to_json(),
         "n_people": result.data.n_transactions,
         "n_items": result.data.n_items,
         "k": result.policy.k,
@@ -275,7 +236,7 @@ def _write_groups(folder: Path, result: Result, names: Mapping[str, str]) -> Non
 
 def _weigh(params: Params, folder: Path, context: Context) -> dict[str, Any]:
     mapping = str(folder.parent / params["run"] / "mapping.json")
-    found = application.weigh(_input(params), mapping, k=params["k"], context=context)
+    found = application.weigh(input_of(params), mapping, k=params["k"], context=context)
     return {
         "n_people": found.n_people,
         "k": params["k"],
@@ -286,7 +247,7 @@ def _weigh(params: Params, folder: Path, context: Context) -> dict[str, Any]:
 
 
 def _cures(params: Params, folder: Path, context: Context) -> dict[str, Any]:
-    found = application.suggest(_input(params), _statement(params), context=context)
+    found = application.suggest(input_of(params), statement_of(params), context=context)
     return {
         "proposals": [
             {
@@ -306,92 +267,17 @@ def _cost(cost: Cost) -> dict[str, Any]:
 
 
 def _price(params: Params, folder: Path, context: Context) -> dict[str, Any]:
-    found = application.price(_input(params), _statement(params), context=context)
+    found = application.price(input_of(params), statement_of(params), context=context)
     told = found.to_json()
     for one, price in zip(told["without"], found.each, strict=True):
         one["change"] = found.change(price)
     return told
 
 
-# -- publishing ------------------------------------------------------------------------------------
-
-
-def _publish(params: Params, folder: Path, context: Context) -> dict[str, Any]:
-    """Write all files of a release, as the command that is told with them does."""
-    data = _input(params)
-    Path(folder, _POLICY).write_text(written_settings(params["settings"]), "utf-8", newline="\n")
-    _copy(params, folder)
-    released = _released_name(data.source)
-
-    def outputs(place: Callable[[str], str]) -> application.Outputs:
-        papers = application.Papers(
-            report=place("report.html"),
-            external_report=place("external.html"),
-            certificate=place("certificate.json"),
-            public_certificate=place("public-certificate.json"),
-            describe=params["names"] or None,
-        )
-        return application.Outputs(
-            place(released),
-            place("mapping.json"),
-            allow_identifiers=params["allow_identifiers"],
-            codebook=place("codebook.csv"),
-            papers=papers,
-        )
-
-    statement = application.Statement.of({}, str(folder / _POLICY), sep=data.set_sep, data=data)
-    result = application.anonymize(
-        data, statement, outputs(lambda name: str(folder / name)), context=context
-    )
-    command = application.command_for(data, _POLICY, outputs(str))
-    Path(folder, "command.txt").write_text(f"{command}\n", "utf-8", newline="\n")
-    names = [one.name for one in sorted(folder.iterdir()) if one.is_file() and one.name[0] != "."]
-    _pack(folder, names)
-    digests = {name: one for name, one in result.digests.items() if one is not None}
-    # First what is passed on, then what belongs to it, in an order in which people look for it.
-    first = [released, "mapping.json", "codebook.csv", "external.html", "report.html"]
-    files = [*first, *(name for name in names if name not in first), "release.zip"]
-    return {
-        **_figures(result),
-        "released": released,
-        "files": [{"name": one, "size": (folder / one).stat().st_size} for one in files],
-        "digests": digests,
-        "command": command,
-    }
-
-
-def _copy(params: Params, folder: Path) -> None:
-    """Put the files beside the policy that it and the command name."""
-    said = [value for key, value in params["settings"].items() if key in FILES]
-    for value in [*said, params["names"]]:
-        if isinstance(value, str) and value and not is_no_file(value):
-            target = folder / value
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(Path(value).read_bytes())
-
-
-def _released_name(source: str) -> str:
-    """Return a name for the release that says the format of the data, where there is one."""
-    suffixes = Path(source).suffixes
-    if suffixes and suffixes[-1].lower() == ".gz":
-        suffixes.pop()
-    last = suffixes[-1].lower() if suffixes and "://" not in source else ""
-    return f"released{last}" if last in SUFFIXES or last == ".xlsx" else "released.csv"
-
-
-def _pack(folder: Path, names: Iterable[str]) -> None:
-    """Pack files into an archive; the same files make the same bytes."""
-    with zipfile.ZipFile(folder / "release.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in names:
-            told = zipfile.ZipInfo(name)  # of 1980, the beginning of such archives' time
-            told.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(told, (folder / name).read_bytes())
-
-
 def _gaps(params: Params, folder: Path, context: Context) -> dict[str, Any]:
     """Say what a release would not protect from."""
     outputs = application.Outputs("-", allow_identifiers=params["allow_identifiers"], dry_run=True)
-    result = application.anonymize(_input(params), _statement(params), outputs, context=context)
+    result = application.anonymize(input_of(params), statement_of(params), outputs, context=context)
     told = Internal.of(result, stage=context.start("risk"))
     return {"gaps": gaps(told.external), "promises": promises(told.external)}
 
@@ -408,5 +294,5 @@ _TASKS: dict[str, Callable[[Params, Path, Context], dict[str, Any]]] = {
     "cures": _cures,
     "price": _price,
     "gaps": _gaps,
-    "publish": _publish,
+    "publish": publish,
 }

@@ -9,10 +9,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 
 from overcoat.web.studio import Studio
+from overcoat.web.texts import texts_in
 from overcoat.web.workspace import Project
 from overcoat.words import size_of
 
 __all__ = ["receive", "store"]
+
+t = texts_in()
 
 _SPARE = 256 << 20  # bytes of the disk that are left free
 _PIECE = 1 << 20  # bytes written at a time
@@ -25,7 +28,7 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
     if length.isdecimal():
         _check(studio, int(length))
         if int(length) > shutil.disk_usage(project.folder).free - _SPARE:
-            raise HTTPException(413, "there is not enough room on the disk")
+            raise HTTPException(413, t("studio.no_room"))
     size = 0
     with project.incoming(name) as path, path.open("wb") as file:
         held = bytearray()
@@ -38,7 +41,7 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
                 held.clear()
         file.write(held)
         if length.isdecimal() and size != int(length):
-            raise HTTPException(400, "the file did not come in whole")
+            raise HTTPException(400, t("studio.not_whole"))
     studio.touched(project)
     return size
 
@@ -54,6 +57,4 @@ async def store(studio: Studio, project: Project, name: str, file: UploadFile) -
 
 def _check(studio: Studio, size: int) -> None:
     if size > studio.max_upload:
-        raise HTTPException(
-            413, f"the file is larger than {size_of(studio.max_upload)}, which is what is taken"
-        )
+        raise HTTPException(413, t("studio.too_large", size=size_of(studio.max_upload)))

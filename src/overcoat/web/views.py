@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -27,10 +28,11 @@ _ICONS = {
     "lock": "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
     "file": "M6 3h8l5 5v13H6zM14 3v5h5",
 }
-_SEPS = (",", ";", "tab", "|", "space")
+_SEPS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar", "space": "space"}
 _ENCODINGS = ("", "utf-8", "windows-1252", "latin-1", "utf-16")
 _ROLES = ("none", "id", "item")
 _MOST_LINES = 40  # of an error
+_INSIST = "--allow-identifiers"  # in what is said where items look like identifiers
 
 
 @cache
@@ -71,6 +73,9 @@ class Views:
             stage_words=lambda stage: stage_words(self.t, stage),
             failed_title=self.failed_title,
             failed_lines=self.failed_lines,
+            method_not=self.method_not,
+            cure_words=self.cure_words,
+            command_parts=_command_parts,
             identifiers=_about_identifiers,
             message="",
             project=None,
@@ -89,6 +94,8 @@ class Views:
         """Say in a few words how a job ended."""
         if job.state != "failed":
             return self.t(f"work.{job.state}")
+        if _about_identifiers(job):
+            return self.t("work.failed_identifiers")
         name = f"work.failed_{(job.error or {}).get('kind', '')}"
         return self.t(name if name in self.t else "work.failed")
 
@@ -101,9 +108,39 @@ class Views:
             lines = [self.t("work.killed_text")]
         elif error.get("kind") in ("memory", "bug"):
             lines = [self.t(f"work.{error['kind']}_text")]
+        elif error.get("kind") == "infeasible" and "needed" in error:
+            # In the words of the page; what clashes is told by those of the policy.
+            of, needed = error["n_items"], error["needed"]
+            numbers = {"n": needed, "of": of, "percent": percent(needed, of)}
+            why = self.t("result.why_not", allowed=f"{error['allowed']:g}", **numbers)
+            lines = [why, *error["lines"][1:]]
+        elif _about_identifiers(job):  # the way out is a box to tick, not an option of the command
+            told = str(error.get("message", "")).splitlines()
+            lines = [one for one in told if _INSIST not in one]
         else:
             lines = error.get("lines") or str(error.get("message", "")).splitlines()
         return [Markup(labelled(line.strip(), 1000)) for line in lines[:_MOST_LINES]]
+
+    def method_not(self, job: Job) -> Sequence[Markup | str]:
+        """Say why a method has no result beside the others."""
+        if (job.error or {}).get("kind") == "infeasible":
+            return [self.t("result.method_not")]
+        return self.failed_lines(job)
+
+    def cure_words(self, proposal: Mapping[str, Any], asked: Mapping[str, Any]) -> Markup:
+        """Say how a policy that was tried differs from what was asked for, in the page's words."""
+        told, number = [], proposal["settings"]
+        if proposal["name"] in ("suppress", "k", "m", "both"):
+            if "max_suppressed" in number:
+                percents = number["max_suppressed"], asked.get("max_suppressed", 0)
+                words = [f"{one:g}" for one in percents]
+                told.append(self.t("cure.words_s", new=words[0], old=words[1]))
+            if "k" in number:
+                told.append(self.t("cure.words_k", new=number["k"], old=asked.get("k", 1)))
+            if "km" in number:
+                told.append(self.t("cure.words_m", n=number["km"], old=asked.get("km", 0)))
+        text = " ".join(told) or f"{proposal['change'][:1].upper()}{proposal['change'][1:]}."
+        return Markup(labelled(text, 1000))
 
     # -- data --------------------------------------------------------------------------------------
 
@@ -123,14 +160,16 @@ class Views:
             for one in seen["columns"]
         ]
         sep = {"\t": "tab", None: "space"}.get(seen["sep"], seen["sep"])
-        seps = [*_SEPS, *([sep] if sep not in _SEPS else [])]
+        seps = [(one, self.t(f"data.sep_{name}")) for one, name in _SEPS.items()]
+        if sep not in _SEPS:
+            seps.append((sep, sep))
         return {
             "seen": seen,
             "layout": layout,
             "roles": roles,
             "role_names": _ROLES,
             "sep": sep,
-            "seps": [(one, one if len(one) > 1 else f"{one}") for one in seps],
+            "seps": seps,
             "encodings": _ENCODINGS,
             "table": choices.source.partition("#")[2],
         }
@@ -154,14 +193,28 @@ class Views:
             "risk_chart": self._bars(self.t("risk.chart"), n, [("", found["before"])]),
         }
 
-    def weighed(self, found: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the picture of who stands alone before and after."""
+    def weighed(self, found: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Return who stands alone before and after: as many items known as was said, and more."""
+        m = settings.get("km") or 0
+        known = min(m or 2, 3)
         series = [
             (self.t("result.before"), found["before"]),
             (self.t("result.after"), found["after"]),
         ]
         chart = self._bars(self.t("result.risk_chart"), found["n_people"], series)
-        return {"weighed": found, "weigh_chart": chart}
+        told = [
+            ("" if one["exact"] else "~") + percent(one["unique"], found["n_people"])
+            for one in (at[known - 1] for _, at in series)
+        ]
+        change = " → ".join(told)
+        return {
+            "weighed": found,
+            "weigh_chart": chart,
+            "weigh_change": change,
+            "weigh_known": known,
+            # Nothing was promised of those who know more: all lines but the first m.
+            "weigh_beyond": 0 if settings.get("pgen") else len(found["before"]) - min(m, 3),
+        }
 
     def _bars(self, title: str, n: int, series: list[tuple[str, Any]]) -> Markup:
         rows = []
@@ -201,7 +254,16 @@ def promise_of(t: Texts, settings: Mapping[str, Any]) -> list[str]:
 
 def _about_identifiers(job: Job) -> bool:
     error = job.error or {}
-    return "--allow-identifiers" in str(error.get("message", ""))
+    return _INSIST in str(error.get("message", ""))
+
+
+def _command_parts(command: str) -> list[str]:
+    """Return a command in parts that are not broken over lines where there is room for them.
+
+    >>> _command_parts("overcoat verify a.csv --id p --item code -k 5")
+    ['overcoat verify a.csv', '--id p', '--item code', '-k 5']
+    """
+    return re.split(r" (?=--?[a-z])", command)
 
 
 def _icon(name: str) -> Markup:

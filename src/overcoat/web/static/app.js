@@ -8,29 +8,41 @@
   /* -- what jobs tell ---------------------------------------------------------------------------- */
 
   const ENDED = new Set(["done", "failed", "cancelled", "killed"]);
+  const told = new Map(); // what was told last of each job
   let events = null;
 
+  /* The bar of a part itself, not of one inside it. */
+  const barOf = (part) => part.querySelector(
+    part.tagName === "TR" ? "progress" : ":scope > .working progress");
+
   function waiting() {
-    return [...document.querySelectorAll("[data-job]")].filter(
-      (part) => part.matches("[aria-busy=true]") || part.querySelector("progress"));
+    return [...document.querySelectorAll("[data-job]")].filter(barOf);
   }
 
   function listen() {
     const address = document.body.dataset.events;
     const wanted = address && !document.hidden && waiting().length > 0;
     if (!wanted) {
-      if (events) { events.close(); events = null; }
+      if (events) { events.close(); events = null; told.clear(); }
       return;
     }
     if (!events) {
       events = new EventSource(address);
-      events.addEventListener("job", (event) => tell(JSON.parse(event.data)));
+      events.addEventListener("job", (event) => {
+        const job = JSON.parse(event.data);
+        told.set(job.id, job);
+        tell(job);
+      });
+    }
+    // A part may come in after its job was told of.
+    for (const part of waiting()) {
+      if (told.has(part.dataset.job)) { tell(told.get(part.dataset.job)); }
     }
   }
 
   function tell(job) {
     for (const part of document.querySelectorAll(`[data-job="${CSS.escape(job.id)}"]`)) {
-      const bar = part.querySelector(":scope > .working progress, td progress");
+      const bar = barOf(part);
       if (!bar || part.dataset.fetching) { continue; }
       const words = part.querySelector(":scope > .working .stage");
       if (words) { words.textContent = job.words; }
@@ -99,7 +111,7 @@
         try { text = JSON.parse(sending.responseText).error.message; } catch { /* not ours */ }
         reject(new Error(text));
       });
-      sending.addEventListener("error", () => reject(new Error("The file could not be sent.")));
+      sending.addEventListener("error", () => reject(new Error(byId("upload").dataset.failed)));
       sending.addEventListener("abort", () => reject(new Error("")));
       sending.send(file);
     });
@@ -161,7 +173,7 @@
   document.addEventListener("htmx:afterSettle", (event) => {
     listen();
     const busy = event.target.getAttribute && event.target.getAttribute("aria-busy");
-    const told = event.target.querySelector && event.target.querySelector(".verdict .big, .note h3, .promise p");
+    const told = event.target.querySelector && event.target.querySelector(".verdict .big, .note h2, .promise p");
     if (busy !== "true" && told) { say(told.textContent); }
   });
   document.addEventListener("DOMContentLoaded", () => { prepare(document); listen(); });
