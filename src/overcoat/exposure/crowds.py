@@ -114,9 +114,10 @@ def weigh(
 
 
 def _choose(of: Numbers, some: Numbers) -> NDArray[np.float64]:
-    pairs, place = np.unique(np.stack([of, some]), axis=1, return_inverse=True)
-    values = [float(comb(n, j)) for n, j in pairs.T.tolist()]
-    return np.array(values, np.float64)[place.reshape(-1)]
+    width = int(some.max(initial=0)) + 1
+    pairs, place = np.unique(of * width + some, return_inverse=True)
+    values = [float(comb(*divmod(pair, width))) for pair in pairs.tolist()]
+    return np.array(values, np.float64)[place]
 
 
 def _whole(rows: KnownRows, stage: Stage) -> tuple[Numbers, NDArray[np.float64]]:

@@ -13,6 +13,11 @@ cdef enum:
     MOST = 64  # items known
 
 
+cdef inline uint64_t _bit_of(int32_t label) noexcept nogil:
+    """Return one of 64 bits, much the same number of labels for each."""
+    return (<uint64_t> 1) << ((<uint64_t> label * <uint64_t> 0x9E3779B97F4A7C15) >> 58)
+
+
 cdef class Persons:
     """Published rows by label, and a walk through the sets of one row at a time.
 
@@ -73,28 +78,65 @@ cdef class Persons:
         return found
 
     def holding_rows(self):
-        """Return, for each row, how many people hold all its labels; see `reference`."""
+        """Return, for each row, how many people hold all its labels; see `reference`.
+
+        Rows are asked by their rarest label: the rows that hold it are looked at together, first
+        at their prints, in which each label sets one of 64 bits, then at their labels.
+        """
         cdef:
-            int64_t[::1] found = np.zeros(self.weight.shape[0], np.int64)
-            int64_t row, other, i, a, b
-            int32_t label, rarest
+            int64_t n_rows = self.weight.shape[0], n_labels = self.first.shape[0] - 1
+            int64_t[::1] found = np.zeros(n_rows, np.int64)
+            int64_t[::1] supports = np.zeros(n_labels, np.int64)
+            int64_t[::1] asking = np.zeros(n_labels + 1, np.int64)  # rows by their rarest label
+            int64_t[::1] rows
+            int32_t[::1] rarest = np.full(n_rows, -1, np.int32)
+            uint64_t[::1] prints = np.zeros(n_rows, np.uint64)
+            uint64_t[::1] near = np.empty(np.diff(self.first).max(initial=0), np.uint64)
+            int64_t row, i, a, b, n, at
+            int32_t label
+            uint64_t own
         with nogil:
-            for row in range(self.weight.shape[0]):
+            for row in range(n_rows):
                 a, b = self.start[row], self.start[row + 1]
-                if a == b:
-                    found[row] = INT64_MAX
-                    continue
-                rarest = self.label[a]
-                for i in range(a + 1, b):
+                for i in range(a, b):
                     label = self.label[i]
-                    if (self.first[label + 1] - self.first[label]
-                            < self.first[rarest + 1] - self.first[rarest]):
-                        rarest = label
-                for i in range(self.first[rarest], self.first[rarest + 1]):
-                    other = self.holder[i]
-                    if self.holds(other, self.label, a, b - a):
-                        found[row] += self.weight[other]
-                self.pulse.beat(4 * (self.first[rarest + 1] - self.first[rarest]))
+                    prints[row] |= _bit_of(label)
+                    supports[label] += self.weight[row]
+                    if rarest[row] < 0 or (self.first[label + 1] - self.first[label]
+                            < self.first[rarest[row] + 1] - self.first[rarest[row]]):
+                        rarest[row] = label
+                if b - a > 1:
+                    asking[rarest[row] + 1] += 1
+            for label in range(n_labels):
+                asking[label + 1] += asking[label]
+        rows = np.empty(asking[n_labels], np.int64)
+        cdef int64_t[::1] fill = np.array(asking)
+        with nogil:
+            for row in range(n_rows):
+                n = self.start[row + 1] - self.start[row]
+                if n == 0:
+                    found[row] = INT64_MAX
+                elif n == 1:
+                    found[row] = supports[rarest[row]]
+                else:
+                    rows[fill[rarest[row]]] = row
+                    fill[rarest[row]] += 1
+            for label in range(n_labels):
+                if asking[label] == asking[label + 1]:
+                    continue
+                a, n = self.first[label], self.first[label + 1] - self.first[label]
+                for i in range(n):
+                    near[i] = prints[self.holder[a + i]]
+                for at in range(asking[label], asking[label + 1]):
+                    row = rows[at]
+                    own = prints[row]
+                    for i in range(n):
+                        if near[i] & own == own and self.holds(
+                            self.holder[a + i], self.label, self.start[row],
+                            self.start[row + 1] - self.start[row]
+                        ):
+                            found[row] += self.weight[self.holder[a + i]]
+                    self.pulse.beat(n)
         return np.asarray(found)
 
     cdef bint holds(
