@@ -75,6 +75,8 @@ def write_proposals(
     files: dict[str, str] = {}
     for one in proposals:
         values = dict(settings) | one.settings
+        if "utility" in one.settings:  # instead of the level they were read from
+            values["utility_level"] = None
         told = [one.change, f"tried and met: {_cost(one)}", str(one.cost.exactness), *one.details]
         lines = [line for text in told for line in comment_lines(text)]
         for key in KEYS:
