@@ -80,7 +80,7 @@ def test_the_whole_way(hospital: tuple[Server, BrowserContext, str]) -> None:
         clicks.append(pressed(page, "#download"))
     assert len(clicks) < 15
     assert clicks == told_clicks(), "docs/serve.md tells other clicks"
-    assert download.value.suggested_filename == "release.zip"
+    assert download.value.suggested_filename == "patients-release.zip"
     for step in reversed(STEPS):
         page.go_back()
         settled(page, step)

@@ -16,7 +16,7 @@ from schemathesis.checks import (
 from overcoat.web.app import make_app
 from overcoat.web.studio import Studio
 from overcoat.web.workspace import Workspace
-from web.serving import Server
+from web.serving import Server, serving
 
 pytestmark = pytest.mark.xdist_group("serve")
 
@@ -41,8 +41,12 @@ def description() -> dict[str, object]:
 SCHEMA = schemathesis.openapi.from_dict(description())
 
 
-# What streams for ever is tested in the browser.
-@SCHEMA.exclude(path_regex="/events$").parametrize()
+# What streams for ever is tested in the browser; what ends all this has a test of its own.
+@(
+    SCHEMA.exclude(path_regex="/(events|end)$")
+    .exclude(path_regex="/session$", method="DELETE")
+    .parametrize()
+)
 @settings(
     max_examples=15,
     deadline=None,
@@ -58,6 +62,20 @@ def test_description(case: schemathesis.Case[Any], server: Server, client: httpx
     key = client.headers["authorization"]
     answer = case.call(base_url=server.base, headers={"authorization": key})
     case.validate_response(answer, checks=CHECKS)
+
+
+def test_leaving_and_the_end() -> None:
+    """A key that was given back is of no use; the server ends when it is told to."""
+    with serving() as server, server.client() as client:
+        key = client.headers.pop("authorization")
+        assert client.delete("/session").status_code == 401
+        assert client.post("/end").status_code == 401
+        client.headers["authorization"] = key
+        assert client.post("/end").json() == {"kept": False}
+        assert server.process.wait(60) == 0
+    with serving() as server, server.client() as client:
+        assert client.delete("/session").status_code == 204
+        assert client.get("/projects").status_code == 401
 
 
 def _project(client: httpx.Client) -> str:

@@ -114,7 +114,9 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
             ssl_certfile=serving.certificate,
             ssl_keyfile=serving.key,
         )
-        asyncio.run(_run(uvicorn.Server(config), listening, address, serving, workspace, say))
+        server = uvicorn.Server(config)
+        studio.stop = lambda: setattr(server, "should_exit", True)
+        asyncio.run(_run(server, listening, address, serving, workspace, say))
 
 
 async def _run(server, listening, address, serving, workspace, say) -> None:  # type: ignore[no-untyped-def]
