@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
 import re
 import sys
 import tempfile
@@ -92,14 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--times", type=int, default=5, help="how often each is measured")
     parser.add_argument("--data", type=Path, help=f"folder with {LARGE}; else it is generated")
     parser.add_argument("--n-rows", type=int, default=77_512, help="rows of what is generated")
-    parser.add_argument(
-        "--first",
-        action="store_true",
-        help="before all other work of the machine (real-time priority, which needs the right to)",
-    )
     options = parser.parse_args(arguments)
-    if options.first:  # and so do all processes that are started from here
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     with _tests(), tempfile.TemporaryDirectory() as name:
         lines = []
         for line in _measured(options, Path(name)):
@@ -133,8 +125,6 @@ def _measured(options: argparse.Namespace, folder: Path) -> Iterator[Line]:
     yield Line("the extra `web`, installed", extra_size("overcoat", "web") / 1e6, "MB", 30)
     yield Line("from the command to the first page", median(_starts(options.times)), "s", 1)
     with launch() as browser, serving() as server:
-        if options.first:  # the browser goes before the server, as on a desktop
-            os.sched_setscheduler(server.process.pid, os.SCHED_FIFO, os.sched_param(5))
         yield Line("the server, before anybody asks", resident(server.process.pid), "MB", 80)
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(_PATIENCE)
@@ -278,10 +268,9 @@ def _needed(name: str, extra: str) -> set[str]:
 
 
 def _size(name: str) -> int:
-    """Return the bytes of the files of a distribution, and of what Python compiles of them."""
-    files = metadata.files(name) or ()
-    sizes = [Path(str(one.locate())).stat().st_size for one in files if one.suffix != ".pyc"]
-    return sum(sizes)
+    """Return the bytes of the files of a distribution, without what Python compiles of them."""
+    files = [one for one in metadata.files(name) or () if one.suffix != ".pyc"]
+    return sum(Path(str(one.locate())).stat().st_size for one in files)
 
 
 if __name__ == "__main__":
