@@ -69,3 +69,40 @@ def test_as_on_one_machine(spark: Any, seed: int, tmp_path: Path) -> None:
     verdict = oc.spark.verify(frame, there.released, known, policy, **columns)
     assert verdict == alone.verdict
     assert sorted(path.name for path in tmp_path.iterdir()) == ["map.json", "released"]
+
+
+BLOCKS = {"vowels": ["a", "e"], "hard": ["b", "c", "d"]}
+TOGETHER, INTACT = oc.Utility(BLOCKS), oc.Utility(BLOCKS, rest="intact")
+EXPLICIT = oc.Itemsets([["a"], ["a", "b"], ["c", "d", "e"], ["b", "c", "d", "e", "f"]])
+# What is asked for, and the method that finds it.
+ASKED: dict[str, tuple[oc.Policy, str | oc.Method]] = {
+    "explicit": (oc.Policy(6, EXPLICIT, TOGETHER, 30), "coat"),
+    "explicit, intact": (oc.Policy(6, EXPLICIT, INTACT, 60), "coat"),
+    "m = 1": (oc.Policy(9, oc.AllItemsets(1), TOGETHER, 50), "pcta"),
+    "m = 2, linkable": (oc.Policy(4, oc.AllItemsets(2, list("abcfgh")), None, 0), "coat"),
+    "m = 3": (oc.Policy(3, oc.AllItemsets(3), INTACT, 100), "coat"),
+    "m = 4, searched": (oc.Policy(3, oc.AllItemsets(4)), oc.Search(steps=200)),
+    "Pgen": (oc.Policy(3, oc.Pgen(), TOGETHER, 60), "coat"),
+    "several": (oc.Policy(4, [EXPLICIT, oc.AllItemsets(2), oc.Pgen()], None, 50), "coat"),
+    "coherence": (oc.Policy(3, oc.Coherence(2, private=["c", "h"], h=60), None, 100), "greedy"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_every_family(spark: Any, name: str) -> None:
+    """Nothing is written here, so there is time for more of them."""
+    policy, method = ASKED[name]
+    rng = random.Random(name)
+    rows = [
+        frozenset(rng.choices("abcdefgh", [9, 8, 7, 5, 4, 3, 2, 1], k=rng.randint(0, 5)))
+        for _ in range(rng.randint(40, 120))
+    ]
+    alone = oc.anonymize(rows, policy=policy, method=method)
+    columns: dict[str, Any] = {"id": "person", "item": "code"}
+    frame = long_frame(spark, rows, rng)
+    there = oc.spark.anonymize(frame, policy=policy, method=method, to="list", **columns)
+    assert there.mapping == alone.mapping
+    assert there.verdict == alone.verdict
+    assert [tuple(row) for row in there.released.collect()] == alone.released.to_polars(
+        "list"
+    ).rows()

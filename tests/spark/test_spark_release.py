@@ -250,6 +250,27 @@ def test_bad_tables(spark: Any, columns: Any, how: dict[str, Any], said: str) ->
         oc.spark.anonymize(spark.createDataFrame(pa.table(columns)), POLICY, **how)
 
 
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"person": ["1", None], "code": ["a", "b"]}, "1 rows have no id"),
+        ({"codes": [["a", None]], "n": [1]}, "1 lists hold a null"),
+        ({"codes": [["a"], ["b"]], "n": [1, None]}, "missing or below 1"),
+        ({"codes": [["a"], ["a"], ["b"]], "n": [-2, 3, 1]}, "missing or below 1"),
+    ],
+)
+def test_bad_releases(spark: Any, columns: Any, said: str) -> None:
+    """Whatever is wrong with them is said; counts that add up are no excuse."""
+    how: dict[str, Any] = {"items": "codes", "count": "n"} if "n" in columns else LONG
+    whole: dict[str, Any] = {"codes": [["a"], ["b"]], "n": [1, 1]}
+    whole |= {"person": ["1", "2"], "code": ["a", "b"]}
+    frame = spark.createDataFrame(pa.table({name: whole[name] for name in columns}))
+    released = spark.createDataFrame(pa.table(columns))
+    mapping = oc.Mapping.of("ab", [["a"], ["b"]])
+    with pytest.raises(oc.DataError, match=said):
+        oc.spark.verify(frame, released, mapping, oc.Policy(1, oc.AllItemsets(1)), **how)
+
+
 def test_risk(spark: Any) -> None:
     rows = rows_of(21, 50)
     mapping = oc.anonymize(rows, 3, oc.AllItemsets(1), max_suppressed=20).mapping

@@ -15,7 +15,7 @@ from overcoat.policy.privacy import BoundCoherence, BoundFamily, BoundItemsets, 
 from overcoat.spark.families import Weakness, shared, weak_images, weak_rows, weak_sets
 from overcoat.spark.images import image_of
 from overcoat.spark.jobs import Jobs
-from overcoat.spark.tables import Table, people_of, rows_of, vocabulary_of
+from overcoat.spark.tables import STRANGE, Table, people_of, rows_of, vocabulary_of
 from overcoat.verification.verdict import LISTED, Findings, Verdict
 from overcoat.verification.verify import check_mapping, conclude
 
@@ -46,36 +46,38 @@ def verify_on_cluster(
     """
     findings = Findings()
     check_mapping(domain, mapping, findings)
-    there = vocabulary_of(released, jobs, stage)
-    known = set(mapping.groups)
-    strange = [label for label in there if label not in known]
-    for label in strange:
-        findings.say("rows", f"the release holds {label!r}, which is no label", itemset=(label,))
-    names = [*mapping.labels, *strange]
-    number_of = {label: number for number, label in enumerate(names)}
-    rows = jobs.keep(rows_of(released, number_of, jobs))
+    names = list(mapping.labels)
     label_of = {item: label for label, group in mapping.groups.items() for item in group}
+    number_of = {label: number for number, label in enumerate(names)}
     expected = {item: number_of[label] for item, label in label_of.items()}
     numbers = [expected.get(item, -1) for item in domain]
     if isinstance(original, Table):
         wanted = people_of(original, expected, jobs)
     else:
         wanted = image_of(original, numbers)
-    _check_rows(wanted, rows, names, findings, jobs, stage)
+    rows = jobs.keep(rows_of(released, number_of, jobs, marked=True))
+    wrong = _wrong_rows(wanted, rows)
+    n_wrong, n_strange = _how_many(wrong, jobs, stage)
+    if n_strange:  # it is looked at once more, by name
+        there = vocabulary_of(released, jobs, stage)
+        strange = [label for label in there if label not in number_of]
+        for label in strange:
+            said = f"the release holds {label!r}, which is no label"
+            findings.say("rows", said, itemset=(label,))
+        names += strange
+        number_of = {label: number for number, label in enumerate(names)}
+        rows = jobs.keep(rows_of(released, number_of, jobs))
+        wrong = _wrong_rows(wanted, rows)
+        n_wrong, _ = _how_many(wrong, jobs, stage)
+    if n_wrong:
+        _tell_rows(wrong, n_wrong, names, findings, jobs, stage)
     for family in policy.families:
         _check_family(family, rows, numbers, names, policy.k, findings, jobs, stage)
     return conclude(domain, mapping, policy, findings)
 
 
-def _check_rows(
-    wanted: DataFrame,
-    there: DataFrame,
-    names: list[str],
-    findings: Findings,
-    jobs: Jobs,
-    stage: Stage,
-) -> None:
-    """Compare the released rows with the original ones, each item replaced by its label."""
+def _wrong_rows(wanted: DataFrame, there: DataFrame) -> DataFrame:
+    """Return the rows that are released more or less often than the data have them."""
     from pyspark.sql import functions as F  # noqa: N812
 
     nobody = F.lit(0).cast("bigint")
@@ -83,10 +85,28 @@ def _check_rows(
         there.select("row", nobody.alias("wanted"), F.col("n").alias("there"))
     )
     both = both.groupBy("row").agg(F.sum("wanted").alias("wanted"), F.sum("there").alias("there"))
-    wrong = both.where(F.col("wanted") != F.col("there"))
-    total = jobs.row("compare the rows", wrong.agg(F.count("*").alias("n")), stage)["n"]
-    if not total:
-        return
+    return both.where(F.col("wanted") != F.col("there"))
+
+
+def _how_many(wrong: DataFrame, jobs: Jobs, stage: Stage) -> tuple[int, int]:
+    """Return how many rows are wrong, and how many of these hold what is no label."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    strange = F.get("row", F.lit(0)) == F.lit(STRANGE)
+    counted = wrong.agg(F.count("*").alias("wrong"), F.count_if(strange).alias("strange"))
+    found = jobs.row("compare the rows", counted, stage)
+    return found["wrong"], found["strange"]
+
+
+def _tell_rows(
+    wrong: DataFrame,
+    total: int,
+    names: list[str],
+    findings: Findings,
+    jobs: Jobs,
+    stage: Stage,
+) -> None:
+    """List the first of the rows that are not those of the original, each item its label."""
     found = jobs.table("compare the rows", wrong.orderBy("row").limit(LISTED), stage).to_pylist()
     for one in found:
         labels = tuple(names[number] for number in one["row"])

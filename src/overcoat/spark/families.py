@@ -53,7 +53,8 @@ def _weakness(supports: DataFrame, k: int, jobs: Jobs, stage: Stage) -> Weakness
     found = jobs.row(_COUNT, counted, stage)
     listed = []
     if found["number"]:
-        some = supports.where(rare).orderBy("set").limit(LISTED).select("set", "people")
+        first = supports.where(rare).orderBy(F.size("set"), "set")
+        some = first.limit(LISTED).select("set", "people")
         listed = jobs.table(_COUNT, some, stage).to_pylist()
     sets = tuple((tuple(one["set"]), one["people"]) for one in listed)
     return Weakness(found["least"] or 0, sets, found["number"])
@@ -70,19 +71,22 @@ def _within(rows: DataFrame, allowed: Sequence[bool]) -> DataFrame:
     return rows.select(held.alias("row"), "n").groupBy("row").agg(F.sum("n").alias("n"))
 
 
-def _grown(sets: DataFrame) -> DataFrame:
+def _grown(sets: DataFrame, *, may_stay: bool = False) -> DataFrame:
     """Return sets of one label more; each as often as rows hold it.
 
     A set is grown by labels that come after its last one, so that it is met once a row; ``rest``
-    are those of the row that do.
+    are those of the row that do. A set that may stay is also there as it was, and grows no more.
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    each = sets.select("set", "n", *_kept(sets), "rest", F.posexplode("rest").alias("at", "next"))
-    rest = F.slice(F.col("rest"), F.col("at") + 2, F.size("rest"))
-    return each.select(
-        F.concat("set", F.array("next")).alias("set"), "n", *_kept(sets), rest.alias("rest")
-    )
+    nothing = F.lit(None).cast("int")
+    by = F.concat("rest", F.array(nothing)) if may_stay else F.col("rest")
+    each = sets.select("set", "n", *_kept(sets), "rest", F.posexplode(by).alias("at", "next"))
+    rest = F.slice(F.col("rest"), F.col("at") + 2, F.size("rest"))  # none beyond its end
+    grown = F.concat("set", F.array("next"))
+    if may_stay:
+        grown = F.when(F.col("next").isNull(), F.col("set")).otherwise(grown)
+    return each.select(grown.alias("set"), "n", *_kept(sets), rest.alias("rest"))
 
 
 def _kept(sets: DataFrame) -> list[str]:
@@ -95,14 +99,12 @@ def weak_sets(
     """Count every set of up to so many of the allowed labels that somebody supports."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    found = Weakness()
     empty = F.array().cast("array<int>").alias("set")
     sets = _within(rows, allowed).select(empty, "n", F.col("row").alias("rest"))
     for _ in range(largest):
-        sets = _grown(sets)
-        supports = sets.groupBy("set").agg(F.sum("n").alias("people"))
-        found |= _weakness(supports, k, jobs, stage)
-    return found
+        sets = _grown(sets, may_stay=True)
+    supports = sets.where(F.size("set") > 0).groupBy("set").agg(F.sum("n").alias("people"))
+    return _weakness(supports, k, jobs, stage)
 
 
 def weak_images(

@@ -16,7 +16,7 @@ from overcoat.spark.tables import Table
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["image_of", "labels_in", "literal", "release_of"]
+__all__ = ["counted", "image_of", "labels_in", "literal", "release_of"]
 
 _HEAVY = 200_000  # distinct rows that begin alike; more are numbered apart, by what comes next
 _DEPTH = 6  # numbers at the beginning of a row that are looked at for that
@@ -45,6 +45,9 @@ def labels_in(vocabulary: Vocabulary, mapping: Mapping) -> tuple[Vocabulary, lis
 def image_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
     """Return distinct rows with each code replaced by the number of its label, and their counts.
 
+    Rows that have become equal are still apart: often few are, and to bring these together all have
+    to move.
+
     Parameters
     ----------
     numbers : by code; -1 where the item is suppressed
@@ -54,22 +57,28 @@ def image_of(rows: DataFrame, numbers: Sequence[int]) -> DataFrame:
     table = literal(numbers, "int")
     mapped = F.transform("row", lambda code: F.get(table, code))
     kept = F.array_distinct(F.filter(mapped, lambda number: number >= 0))
-    return (
-        rows.select(F.sort_array(kept).alias("row"), "n").groupBy("row").agg(F.sum("n").alias("n"))
-    )
+    return rows.select(F.sort_array(kept).alias("row"), "n")
+
+
+def counted(rows: DataFrame) -> DataFrame:
+    """Bring rows together that are equal."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return rows.groupBy("row").agg(F.sum("n").alias("n"))
 
 
 def release_of(
     rows: DataFrame, labels: Vocabulary, like: Table, jobs: Jobs, stage: Stage
 ) -> DataFrame:
-    """Return the release that distinct rows of labels make: one row a person, or a label of one.
+    """Return the release that rows of labels make: one row a person, or a label of one.
 
     Rows come in canonical order, and persons are numbered in it, as on one machine: what a number
     says is what the row says. Whose items are all gone has a row without any.
 
     Parameters
     ----------
-    rows : distinct rows of numbers of labels (``row``), and how often each is (``n``)
+    rows : rows of numbers of labels (``row``), and how often each is (``n``); distinct ones, if the
+        layout has counts
     like : whose layout it gets
     """
     from pyspark.sql import functions as F  # noqa: N812

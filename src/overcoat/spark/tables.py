@@ -17,8 +17,9 @@ from overcoat.spark.jobs import Jobs
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["Table", "people_of", "rows_of", "take_table", "vocabulary_of"]
+__all__ = ["STRANGE", "Table", "people_of", "rows_of", "take_table", "vocabulary_of"]
 
+STRANGE = -1  # stands in a row for what has no number; so it comes first
 _NUMBERS = {"tinyint", "smallint", "int", "bigint"}  # which items may be written as
 
 
@@ -131,13 +132,7 @@ def vocabulary_of(table: Table, jobs: Jobs, stage: Stage) -> Vocabulary:
     from pyspark.sql import functions as F  # noqa: N812
 
     if table.layout.format == "long":
-        kind = table.frame.schema["id"].dataType.simpleString()
-        missing = F.col("id").isNull()
-        if kind in {"float", "double"}:
-            missing |= F.isnan("id")
-        elif kind == "string":
-            missing |= F.col("id") == ""
-        found = table.frame.groupBy("item").agg(F.count_if(missing).alias("wrong"))
+        found = table.frame.groupBy("item").agg(F.count_if(_no_id(table)).alias("wrong"))
         said = "{:,} rows have no id: whose items are they?"
     else:
         each = table.frame.select(F.explode("labels").alias("item"))
@@ -150,18 +145,39 @@ def vocabulary_of(table: Table, jobs: Jobs, stage: Stage) -> Vocabulary:
     labels = [label for label in items["item"].to_pylist() if label is not None]
     check_number(len(labels), "items")
     if table.counted is not None:
-        bad = table.frame.select(F.count_if(F.col("n").isNull() | (F.col("n") < 1)).alias("bad"))
+        bad = table.frame.select(F.count_if(_no_count()).alias("bad"))
         if n_bad := jobs.row("read the counts", bad, stage)["bad"]:
             raise DataError(f"{n_bad:,} rows have a count that is missing or below 1")
     return Vocabulary(labels)
 
 
-def rows_of(table: Table, numbers: Mapping[str, int], jobs: Jobs) -> DataFrame:
+def _no_id(table: Table) -> Column:
+    """Return whether a pair says nothing of whose it is."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    kind = table.frame.schema["id"].dataType.simpleString()
+    missing = F.col("id").isNull()
+    if kind in {"float", "double"}:
+        return missing | F.isnan("id")
+    return missing | (F.col("id") == "") if kind == "string" else missing
+
+
+def _no_count() -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col("n").isNull() | (F.col("n") < 1)
+
+
+def rows_of(
+    table: Table, numbers: Mapping[str, int], jobs: Jobs, *, marked: bool = False
+) -> DataFrame:
     """Return the distinct rows of numbers, and how many people have each.
 
     Parameters
     ----------
     numbers : of items; those of an item that has none do not come. Several may have the same
+    marked : what has no number is marked as `STRANGE`, and so is all that `vocabulary_of` raises
+        on, so that one look at the table is enough where nothing of it is expected
 
     Returns
     -------
@@ -169,24 +185,40 @@ def rows_of(table: Table, numbers: Mapping[str, int], jobs: Jobs) -> DataFrame:
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    return people_of(table, numbers, jobs).groupBy("row").agg(F.sum("n").alias("n"))
+    people = people_of(table, numbers, jobs, marked=marked)
+    return people.groupBy("row").agg(F.sum("n").alias("n"))
 
 
-def people_of(table: Table, numbers: Mapping[str, int], jobs: Jobs) -> DataFrame:
+def people_of(
+    table: Table, numbers: Mapping[str, int], jobs: Jobs, *, marked: bool = False
+) -> DataFrame:
     """Return rows of numbers as `rows_of` does, but a row may be there more than once."""
     from pyspark.sql import functions as F  # noqa: N812
 
     known = F.broadcast(_as_table(numbers.items(), jobs))
+    number = F.col("number")
     row = F.sort_array(F.collect_set("number")).alias("row")
     if table.layout.format == "long":
-        coded = table.frame.join(known, "item", "left").select("id", "number")
+        if marked:
+            strange = _no_id(table) | (F.col("item").isNotNull() & number.isNull())
+            number = F.when(strange, F.lit(STRANGE)).otherwise(number)
+        coded = table.frame.join(known, "item", "left").select("id", number.alias("number"))
         # Pairs of one person first come together. Else Spark would gather what each part of the
         # table has of a person, in objects, and sort these: twice the work.
         people = coded.repartition("id").groupBy("id").agg(row)
         return people.select("row", F.lit(1).cast("bigint").alias("n"))
-    lists = table.frame.groupBy("labels").agg(F.sum("n").alias("n"))
+    lists = table.frame
+    if marked:
+        # An empty string is nobody's label; to be left with none is something else.
+        held = F.transform("labels", lambda label: F.coalesce(label, F.lit("")))
+        held = F.when(_no_count(), F.array(F.lit(""))).otherwise(held)
+        n = F.when(_no_count(), F.lit(1)).otherwise(F.col("n"))
+        lists = lists.select(held.alias("labels"), n.alias("n"))
+        number = F.when(F.col("item").isNotNull(), F.coalesce("number", F.lit(STRANGE)))
+    lists = lists.groupBy("labels").agg(F.sum("n").alias("n"))
     each = lists.select("labels", "n", F.explode_outer("labels").alias("item"))
-    return each.join(known, "item", "left").groupBy("labels", "n").agg(row).select("row", "n")
+    coded = each.join(known, "item", "left").select("labels", "n", number.alias("number"))
+    return coded.groupBy("labels", "n").agg(row).select("row", "n")
 
 
 def _as_table(numbers: Iterable[tuple[str, int]], jobs: Jobs) -> DataFrame:
