@@ -178,7 +178,7 @@ cdef class GroupedRows:
         lengths = np.diff(offsets)
         cdef const int64_t[::1] longest_first = np.argsort(-lengths, kind="stable")
         self._n_with = n_rows - np.concatenate([[0], np.cumsum(np.bincount(lengths))])
-        per_item = np.bincount(codes, minlength=self.n_items)[:self.n_items]
+        per_item = item_supports(offsets, codes, np.ones(n_rows, np.int64), self.n_items)
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
         self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
