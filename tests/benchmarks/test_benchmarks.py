@@ -54,6 +54,20 @@ def test_sources_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert len({row.count("|") for row in rows}) == 1
 
 
+@pytest.mark.xdist_group("browser")
+def test_the_page_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    for module in ("playwright", "uvicorn"):
+        pytest.importorskip(module)
+    if sys.platform != "linux":
+        pytest.skip("the memory of a process is told by /proc")
+    from benchmarks.web import main
+
+    main(["--times", "1", "--n-rows", "300"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + 14
+    assert {row.count("|") for row in rows} == {4}
+
+
 def test_what_runs_on_spark_is_laid_out(tmp_path: Path) -> None:
     """The data, and the row of a run that has been; the tests of Spark run the command itself."""
     pq = pytest.importorskip("pyarrow.parquet")
