@@ -125,13 +125,13 @@ def _hospitals(materials: Materials) -> dict[str, Hospital]:
     if materials.data is not None:
         data = oc.read(materials.data / "diabetes130-patients.dat")
         hierarchy = oc.Hierarchy.read(materials.data / "diabetes130.hierarchy.csv")
-        common, rare = _disorders(materials.data / "diabetes130.ccs.tsv", data)
+        common, rare = disorders_of(materials.data / "diabetes130.ccs.tsv", data)
         found["diabetes130, common disorders"] = Hospital(data, common, hierarchy)
         found["diabetes130, rare disorders"] = Hospital(data, rare, hierarchy)
     return found
 
 
-def _disorders(path: Path, data: oc.Transactions) -> list[dict[str, tuple[str, ...]]]:
+def disorders_of(path: Path, data: oc.Transactions) -> list[dict[str, tuple[str, ...]]]:
     """Return the 20 most and the 20 least common disorders.
 
     Of those with several codes, and with as many patients as the largest k: fewer could not be

@@ -7,7 +7,8 @@ of which it is proven that no mapping exists within s. The proof: where all pair
 merging never breaks one, so the state in which every block is one group breaks least. Two blocks
 that 1 to k-1 people have together there must be told apart: of every two items, one of each, that
 somebody has, one has to be suppressed. So the suppressed items are a vertex cover of a graph, and a
-linear program with whole numbers (HiGHS) says how small one can be.
+linear program with whole numbers (HiGHS, ten seconds) says how small one can be at least. *open*:
+neither proven impossible nor met.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ import overcoat as oc
 from overcoat.algorithms.rescue import coarsest, edges_of
 from overcoat.context import Context
 from overcoat.data.transactions import Transactions
-from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 
 FILES = {"BMS1": "bms-webview-1.dat", "diabetes130": "diabetes130-patients.dat"}
@@ -47,12 +47,12 @@ def least_suppression(data: Transactions, policy: BoundPolicy) -> int:
         constraints=LinearConstraint(covers.tocsr(), 1, np.inf),
         integrality=np.ones(data.n_items),
         bounds=Bounds(0, 1),
-        options={"time_limit": 60},
+        options={"time_limit": 10},
     )
     return math.ceil(float(found.mip_dual_bound) - 1e-6)
 
 
-def cases(data: Transactions, number: int) -> Iterator[tuple[str, BoundPolicy, Partition]]:
+def cases(data: Transactions, number: int) -> Iterator[tuple[str, BoundPolicy]]:
     """Yield policies that COAT refuses, by the sizes of their blocks and s."""
     rng = random.Random(5)
     for low, high in ((2, 5), (10, 20), (30, 60)):
@@ -67,15 +67,11 @@ def cases(data: Transactions, number: int) -> Iterator[tuple[str, BoundPolicy, P
             policy = oc.Policy(K, oc.AllItemsets(2), oc.Utility(sets), 0.0).bind(data)
             outcome = oc.Coat().find(data, policy, Context().start("rescue"))
             gone = len(outcome.partition.suppressed)
-            for share in (0.9, 0.5):
+            for share in (0.95, 0.9, 0.75):
                 s = 100 * int(share * gone) / data.n_items
                 stated = oc.Policy(K, oc.AllItemsets(2), oc.Utility(sets), s)
                 if gone:
-                    yield (
-                        f"blocks of {low} to {high}, s {share:.0%} of COAT's",
-                        stated.bind(data),
-                        (outcome.partition),
-                    )
+                    yield f"{low} to {high}, s {share:.0%} of what COAT takes", stated.bind(data)
 
 
 def main() -> None:
@@ -85,29 +81,20 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=5)
     given = parser.parse_args()
     say = sys.stdout.write
-    say("| data | blocks | refused | impossible | met by search | COAT suppresses | search |\n")
-    say("| --- | --- | ---: | ---: | ---: | ---: | ---: |\n")
+    say("| data | blocks | refused | impossible | met by search | open |\n")
+    say("| --- | --- | ---: | ---: | ---: | ---: |\n")
     for name, file in FILES.items():
         data = oc.read(given.data / file)
-        table: dict[str, list[tuple[bool, bool, int, int]]] = {}
-        for kind, policy, coat in cases(data, given.number):
-            impossible = least_suppression(data, policy) > policy.budget
-            found = oc.Search(steps=20 * data.n_items).find(data, policy, Context().start("rescue"))
-            table.setdefault(kind, []).append(
-                (
-                    impossible,
-                    not found.unmet,
-                    len(coat.suppressed),
-                    len(found.partition.suppressed),
-                )
-            )
+        table: dict[str, list[tuple[bool, bool]]] = {}
+        for kind, policy in cases(data, given.number):
+            may_be = least_suppression(data, policy) <= policy.budget
+            method = oc.Search(steps=20 * data.n_items)
+            met = may_be and not method.find(data, policy, Context().start("rescue")).unmet
+            table.setdefault(kind, []).append((not may_be, met))
         for kind, rows in table.items():
-            refused, met = len(rows), sum(one[1] for one in rows)
-            gone = [np.mean([one[place] for one in rows]) for place in (2, 3)]
-            say(
-                f"| {name} | {kind} | {refused} | {sum(one[0] for one in rows)} | {met} | "
-                f"{gone[0]:.0f} | {gone[1]:.0f} |\n"
-            )
+            never, found = (sum(one[place] for one in rows) for place in (0, 1))
+            left = len(rows) - never - found
+            say(f"| {name} | {kind} | {len(rows)} | {never} | {found} | {left} |\n")
             sys.stdout.flush()
 
 

@@ -38,6 +38,21 @@ def test_a_search_tells_how_it_went_and_can_be_repeated(tmp_path: Path) -> None:
     assert (tmp_path / "out.dat").read_bytes() == released
 
 
+def test_a_search_that_the_clock_ended_can_be_repeated(tmp_path: Path) -> None:
+    status, text = run(tmp_path, "--algorithm", "search", "--seconds", "0.05")
+    assert status == 0
+    told = json.loads(text)["search"]
+    assert len(told["cooling"]) == 5
+    assert sum(told["cooling"]) >= told["steps"]
+    released = (tmp_path / "out.dat").read_bytes()
+    cooling = ",".join(map(str, told["cooling"]))
+    again = ["--algorithm", "search", "--steps", str(told["steps"]), "--cooling", cooling]
+    status, text = run(tmp_path, *again)
+    assert status == 0
+    assert json.loads(text)["search"]["trace"] == told["trace"]
+    assert (tmp_path / "out.dat").read_bytes() == released
+
+
 def test_queries_with_weights(tmp_path: Path) -> None:
     """However they are written: the same run."""
     told = []
@@ -80,6 +95,8 @@ def test_a_broken_table_of_queries_is_refused(tmp_path: Path, text: str, why: st
         (["--algorithm", "search", "--minimise", "beauty"], "minimise must be"),
         (["--algorithm", "search", "--minimise", "queries"], "queries and minimise = queries"),
         (["--algorithm", "search", "--steps", "-1"], "steps must be"),
+        (["--algorithm", "search", "--cooling", "5,5"], "cooling must be a whole number, or 5"),
+        (["--algorithm", "search", "--steps", "9", "--cooling", "8"], "cooling must be at least"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, more: list[str], why: str) -> None:

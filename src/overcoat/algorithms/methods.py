@@ -13,10 +13,11 @@ from overcoat.algorithms.coat import coat
 from overcoat.algorithms.exact import exact, exact_problems
 from overcoat.algorithms.greedy import greedy, greedy_problems
 from overcoat.algorithms.method import Method
-from overcoat.algorithms.objective import Aim, Minimise
-from overcoat.algorithms.outcome import Outcome
+from overcoat.algorithms.objective import Aim, Loss, Minimise
+from overcoat.algorithms.outcome import Cooling, Outcome
 from overcoat.algorithms.pcta import pcta
 from overcoat.algorithms.prices import Objective
+from overcoat.algorithms.schedule import STRETCHES
 from overcoat.algorithms.search import search
 from overcoat.checks import check_choice, check_count
 from overcoat.context import QUIET, Stage
@@ -144,7 +145,10 @@ class Search(Method):
     seed : of the draws
     queries : the workload that the objective queries asks: a `Workload`, a file, or sets of items
     base : the method whose result it starts from
-    cooling : over how many steps the temperature falls; to repeat a search that was ended early
+    cooling : over how many steps the temperature falls; to repeat a search that was ended early.
+        Five numbers where `seconds` planned them: of each stretch
+    keep : of the losses ul, ncp (with the hierarchy; without one it is flat) and flat (flat NCP)
+        those that may not be larger in the end than at the start; what is minimised never is
 
     >>> Search(steps=1000).title
     'search(steps=1000)'
@@ -157,24 +161,42 @@ class Search(Method):
     minimise: Minimise | Callable[[Transactions], Separable] = "useful"
     queries: Any = None
     base: Method = field(default_factory=Coat)
-    cooling: int | None = None
+    cooling: Cooling | None = None
+    keep: tuple[Loss, ...] = get_args(Loss)
     start: Mapping | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.keep, str):
+            raise PolicyError(f"keep must be a tuple of losses, such as ({self.keep!r},)")
+        for loss in self.keep:
+            check_choice("keep", loss, get_args(Loss))
+        object.__setattr__(self, "keep", tuple(self.keep))  # no list is part of a value
         if not callable(self.minimise):
             check_choice("minimise", self.minimise, get_args(Minimise))
         check_count("seed", self.seed, 0)
-        for name in ("steps", "cooling"):
-            if (given := getattr(self, name)) is not None:
-                check_count(name, given, 0)
+        if self.steps is not None:
+            check_count("steps", self.steps, 0)
+        if self.cooling is not None:
+            self._check_cooling(self.cooling)
         if self.seconds is not None and not 0 <= self.seconds < math.inf:
             raise PolicyError(f"seconds must be a number of at least 0, not {self.seconds!r}")
-        if self.steps is not None and self.cooling is not None and self.cooling < self.steps:
-            raise PolicyError("cooling must be at least as many steps as are taken")
         if (self.queries is None) == (self.minimise == "queries"):
             raise PolicyError(
                 "queries and minimise = queries go together: what is asked, and that it counts"
             )
+
+    def _check_cooling(self, given: Cooling) -> None:
+        listed = list(given) if isinstance(given, list | tuple) else [given]
+        if isinstance(given, list | tuple):
+            if len(listed) != STRETCHES:
+                raise PolicyError(
+                    f"cooling must be a whole number, or {STRETCHES} of them, one a stretch; these "
+                    f"are {len(listed)}"
+                )
+            object.__setattr__(self, "cooling", tuple(listed))
+        total = sum(check_count("cooling", one, 0) for one in listed)
+        if self.steps is not None and total < self.steps:
+            raise PolicyError("cooling must be at least as many steps as are taken")
 
     def find(self, data: Transactions, policy: BoundPolicy, stage: Stage = QUIET) -> Outcome:
         """See `overcoat.algorithms.search`."""
@@ -190,6 +212,7 @@ class Search(Method):
             minimise=type(own).__name__ if own is not None else str(minimise),
             objective=lambda start: Aim.of(minimise, data, policy, start, stage, self.queries),
             own=own,
+            keep=self.keep,
             start=self.start,
             steps=self.steps,
             cooling=self.cooling,

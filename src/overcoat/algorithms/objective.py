@@ -30,9 +30,10 @@ from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundItemsets, BoundPgen
 from overcoat.policy.sets import Sets
 
-__all__ = ["Aim", "Minimise", "limits_of", "rules_of"]
+__all__ = ["Aim", "Loss", "Minimise", "limits_of", "rules_of"]
 
 Minimise = Literal["useful", "ul", "ncp", "flat", "queries"]
+Loss = Literal["ul", "ncp", "flat"]  # that may be kept from growing
 
 MOST_PAIRS = 8_000_000  # in rows: beyond, errors of pairs take more memory than they are worth
 _SCALE = 52  # bits of the cost of the start: doubles hold it exactly

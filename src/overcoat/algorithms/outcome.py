@@ -10,7 +10,7 @@ from overcoat.algorithms.proof import Proof
 from overcoat.context import Stage
 from overcoat.partition import Partition
 
-__all__ = ["Outcome", "Searched", "Step", "telling"]
+__all__ = ["Cooling", "Outcome", "Searched", "Step", "telling"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,9 @@ class Step:
     constraint: tuple[int, ...]
 
 
+Cooling = int | tuple[int, ...]  # steps in all, or of each stretch
+
+
 @dataclass(frozen=True, slots=True)
 class Searched:
     """How a search went.
@@ -43,8 +46,9 @@ class Searched:
     minimise : what was minimised
     before, after : the objective at the start, which is 1, and of the result
     steps : how many steps each chain took
-    cooling : over how many steps the temperature was to fall; other than `steps` where the search
-        was ended early. Both, and the seed, repeat it
+    cooling : over how many steps the temperature was to fall: in all, or in each of the five
+        stretches, where these were planned by the clock. Other than `steps` where the search was
+        ended early. Both, and the seed, repeat it
     seed : of the draws
     seconds : how long it took
     trace : the best objective after so many steps
@@ -54,7 +58,7 @@ class Searched:
     before: float
     after: float
     steps: int
-    cooling: int
+    cooling: Cooling
     seed: int
     seconds: float
     trace: tuple[tuple[int, float], ...]

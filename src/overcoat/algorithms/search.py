@@ -7,21 +7,21 @@ that a run can be repeated, whatever stopped it.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from overcoat.algorithms.method import Method
-from overcoat.algorithms.objective import Aim, limits_of, rules_of
-from overcoat.algorithms.outcome import Outcome, Searched
+from overcoat.algorithms.objective import Aim, Loss, limits_of, rules_of
+from overcoat.algorithms.outcome import Cooling, Outcome, Searched
 from overcoat.algorithms.rescue import coarsest, least_suppressed
+from overcoat.algorithms.schedule import STRETCHES, Block, Clock, Schedule, default_steps
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
 from overcoat.kernels import annealing_class
 from overcoat.kernels.moves import Annealing
-from overcoat.kernels.problem import FEW_ITEMS, Limits, Price, cooling_table
+from overcoat.kernels.problem import FEW_ITEMS, Limits, Price
 from overcoat.log import event
 from overcoat.loss.flat import FlatPenalty
 from overcoat.loss.ncp import CertaintyPenalty
@@ -31,32 +31,16 @@ from overcoat.mapping import Mapping
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 
-__all__ = ["default_steps", "search"]
+__all__ = ["search"]
 
 CHAINS = 2
 CHAINS_FOR_FEW = 8  # where there are so few items that they cost nothing
-BLOCKS = 200  # a temperature each
-HOT = 0.5  # divided by M: the first temperature, where the start costs 1
-COOL = 4.907  # so many halvings later it is a thirtieth of that
-LATER_HOT, LATER_COOL = 0.1, 3.322  # of the second part, which goes on from a good place
-UL_HOT = 5.0  # where UL is minimised, which a few moves change by orders of magnitude
-FIRST_PART = 31 / 32  # of the steps look at what is cheap to know
 SMALL = 64  # items: of fewer, half the steps move several items at once, and no thread is worth it
 _MOST = 1 << 40  # transactions
-_LEAST_STEPS = 4000
-_RESERVE = 0.5  # of the seconds is kept for the descent, at most
-_PASSES = 3  # of all items, which a descent is likely to take
+_RESERVE = 0.6  # of the seconds is kept for the descent, at most
+_PASSES = 4  # of all items, which a descent is likely to take
 _PILOT = 0.06  # of the seconds goes to learning how long a step takes
 _CHUNK = 0.05  # seconds between two looks at the clock
-
-
-def default_steps(n_items: int) -> int:
-    """Return how many steps a chain takes unless a number is given.
-
-    >>> default_steps(497), default_steps(8)
-    (79520, 4000)
-    """
-    return min(max(160 * n_items, _LEAST_STEPS), 400_000)
 
 
 def search(
@@ -68,9 +52,10 @@ def search(
     minimise: str,
     objective: Callable[[Partition], Aim],
     own: Separable | None,
+    keep: Collection[Loss],
     start: Mapping | None,
     steps: int | None,
-    cooling: int | None,
+    cooling: Cooling | None,
     seconds: float | None,
     seed: int,
 ) -> Outcome:
@@ -83,9 +68,11 @@ def search(
     minimise : what the objective is called
     objective : makes it, given the start
     own : the loss that is minimised, where it is one of the user's own
+    keep : the losses that may not be larger in the end than at the start
     start : the mapping of an earlier release, whose groups stay together
     steps : of each chain
-    cooling : over how many steps the temperature falls; by default all of them
+    cooling : over how many steps the temperature falls, in all or in each stretch; by default in
+        all those that are taken
     seconds : when to stop, if the steps are not over by then
     seed : of all draws
     """
@@ -102,31 +89,22 @@ def search(
     if not data.n_items or first == Partition.untouched(data.n_items):
         return replace(found, searched=Searched(minimise, 1.0, 1.0, 0, 0, seed, 0.0, ()))
     aim = objective(first)
-    task = _Task(data, policy, first, aim, own, start, bool(found.unmet), seed, stage)
-    reserve = 0.0
+    kept = {*keep, minimise}
+    if policy.hierarchy is None and "ncp" in kept:  # it is flat then
+        kept.add("flat")
+    task = _Task(data, policy, first, aim, own, kept, start, bool(found.unmet), seed, stage)
+    deadline = None if seconds is None else began + seconds
     if steps is None and cooling is None and seconds is not None:
-        each, last = task.time_steps(seconds)
-        reserve = min(_RESERVE * seconds, _PASSES * data.n_items * last)
-        left = seconds - reserve - (time.perf_counter() - began)
-        cooling = max(BLOCKS, int(left / each))
-    planned = cooling or steps or default_steps(data.n_items)
-    steps = planned if steps is None else steps
-    deadline = None if seconds is None else began + seconds - reserve
-    best, searched = task.run(steps, planned, deadline)
+        best, searched = task.run_for(seconds, began)
+    else:
+        planned = cooling or steps or default_steps(data.n_items)
+        best, searched = task.run(steps, planned, deadline)
     searched = replace(
         searched, minimise=minimise, seconds=round(time.perf_counter() - began, 6), seed=seed
     )
     if best is None:  # nothing was found within s
         return replace(found, searched=searched)
     return Outcome(best, searched=searched, start=found.start)
-
-
-class _Block(NamedTuple):
-    """Some steps at one temperature, up to the end."""
-
-    end: int
-    first: bool  # whether they look only at what is cheap to know
-    temperature: float
 
 
 class _Task:
@@ -139,13 +117,14 @@ class _Task:
         first: Partition,
         aim: Aim,
         own: Separable | None,
+        keep: set[str],
         start: Mapping | None,
         rescue: bool,
         seed: int,
         stage: Stage,
     ) -> None:
         self.data, self.policy, self.first, self.stage = data, policy, first, stage
-        self.aim, self.own, self.rescue, self.seed = aim, own, rescue, seed
+        self.aim, self.own, self.keep, self.rescue, self.seed = aim, own, keep, rescue, seed
         self.rules = rules_of(data, policy, start)
         self.make = annealing_class(stage.engine)
         self.limits = limits_of(data, policy, first)
@@ -155,82 +134,91 @@ class _Task:
         self.cheap: Price | None = None
         if len(price.others) and price.flat:
             self.cheap = Price(price.flat, price.item, 0 * price.starts)
+        self.schedule = Schedule(
+            *(data.n_items, aim.scale or 1.0, price.only), in_two_parts=self.cheap is not None
+        )
         kernel = self._kernel(self.limits, price, first, 0)
         self.unit = kernel.cost_now  # what the start costs, in the kernel's numbers
         if not rescue:
-            flat, ncp, ul = kernel.losses()
-            self.limits = replace(self.limits, flat=flat, ncp=ncp, ul=ul)
+            self.limits = self.limits.keeping(keep, kernel.losses())
 
     def _kernel(self, limits: Limits, price: Price, start: Partition, seed: int) -> Annealing:
         return self.make(self.rules, limits, price, start.group_of, seed, self.stage)
 
-    def time_steps(self, seconds: float) -> tuple[float, float]:
-        """Return how long a step is likely to take, on the average, and one of the last part.
+    def run_for(self, seconds: float, began: float) -> tuple[Partition | None, Searched]:
+        """Run the chains for some seconds; what the descent is likely to take is kept for it."""
+        each, last = self.times(_PILOT * seconds)
+        reserve = min(_RESERVE * seconds, _PASSES * self.data.n_items * last)
+        deadline = began + seconds - reserve
+        clock = Clock(deadline, each, last, in_two_parts=self.cheap is not None)
+        return self.run(None, clock, deadline)
 
-        What is found later has more, and smaller, groups to choose from: a quick search first.
-        """
-        prices = [(self.cheap, FIRST_PART), (self.aim.price, 1 - FIRST_PART)]
-        if self.cheap is None:
-            prices = [(self.aim.price, 1.0)]
-        taken = last = 0.0
-        at, share = self.first, _PILOT * seconds / (len(prices) + 1)
-        for price, of_steps in prices:
-            assert price is not None
-            kernel = self._kernel(self.limits, price, at, 0)
-            if at is self.first:
-                hot, end = HOT / self.data.n_items * kernel.cost_now, time.perf_counter() + share
-                while (left := end - time.perf_counter()) > 0:
-                    kernel.anneal(
-                        16, hot * max(left / share, 1 / 30), self.jumps, False, self.stage
-                    )
-                at = Partition(kernel.best_group_of())
-            cold = LATER_HOT / self.data.n_items * kernel.cost_now
-            began, done = time.perf_counter(), 0
-            while time.perf_counter() - began < share and done < 1 << 20:
-                kernel.anneal(16, cold, self.jumps, False, self.stage)
-                done += 16
-            last = 1.1 * (time.perf_counter() - began) / max(done, 1)
-            taken += of_steps * last
-        return taken, last
+    def times(self, seconds: float) -> tuple[float, float]:
+        """Return how long a step is likely to take, and one of the last stretch: a quick search."""
+        chains, found = self._first_chains(), []
+        for stretch in (0, STRETCHES - 1):
+            if stretch and self.cheap is not None:
+                chains = self._turned(chains)
+            blocks, spent, size, done = self.schedule.blocks(stretch, 0, 1), 0.0, 4, 0
+            while spent < seconds / 2:
+                block = blocks[int(spent / seconds * 2 * len(blocks))]
+                began = time.perf_counter()
+                self._anneal(chains, size, self._heats(block, chains), 0, 1)
+                taken = max(time.perf_counter() - began, 1e-9)
+                spent, done = spent + taken, done + size
+                size = max(1, min(4 * size, int(size * seconds / (100 * taken))))
+            found.append(max(spent, 1e-9) / max(done, 1))
+        return found[0], found[1]
 
     def run(
-        self, steps: int, planned: int, deadline: float | None
+        self, steps: int | None, cooling: Cooling | Clock, deadline: float | None
     ) -> tuple[Partition | None, Searched]:
         """Run the chains, and return the best that is no worse than the start in anything."""
         chains, unit = self._first_chains(), self.unit or 1.0
         trace = [(0, 1.0)]
-        done, later, chunk = 0, self.cheap is None, planned
-        blocks = self._blocks(planned)
-        for number, block in enumerate(blocks):
-            if not block.first and not later:
+        done, later, chunk, over = 0, self.cheap is None, 1 << 10, False
+        lengths: list[int] = []
+        planned = self.schedule.spread(cooling) if isinstance(cooling, int) else cooling
+        for stretch in range(STRETCHES):
+            lengths.append(
+                planned.plan(stretch, lengths) if isinstance(planned, Clock) else planned[stretch]
+            )
+            if stretch == STRETCHES - 1 and not later:
                 later, chains = True, self._turned(chains)
-            # UL can fall by powers of ten: then so does the temperature.
-            heats = [block.temperature * (1 if self.aim.scale else one.cost_now) for one in chains]
-            end, over = min(block.end, steps), False
-            while done < end and not over:
-                size, began = min(chunk, end - done), time.perf_counter()
-                self._anneal(chains, size, heats, done, steps)
-                done += size
-                if deadline is not None:
-                    now = time.perf_counter()
-                    chunk = max(16, int(size * min(_CHUNK / max(now - began, 1e-9), 4)))
-                    over = now > deadline
-            telling = number % (BLOCKS // 20) == 0
-            if later or number % (BLOCKS // 8) == 0:
-                trace.append((done, self._cost(chains, later) / unit))
-                self.stage.note = f"objective {trace[-1][1]:.3f}"
-            if telling:
-                event("search", f"objective {trace[-1][1]:.4f} after {done:,} steps", steps=done)
-            if over or done == steps or self.stage.enough():
+            blocks = self.schedule.blocks(stretch, done, lengths[-1])
+            for number, block in enumerate(blocks):
+                heats = self._heats(block, chains)
+                end = block.end if steps is None else min(block.end, steps)
+                while done < end and not over:
+                    size, began = min(chunk, end - done), time.perf_counter()
+                    self._anneal(chains, size, heats, done, max(sum(lengths), steps or 0))
+                    done += size
+                    if deadline is not None:
+                        now = time.perf_counter()
+                        chunk = max(16, int(size * min(_CHUNK / max(now - began, 1e-9), 4)))
+                        over = now > deadline
+                if later or number % (len(blocks) // 2 + 1) == 0:
+                    trace.append((done, self._cost(chains, later) / unit))
+                    self.stage.note = f"objective {trace[-1][1]:.3f}"
+                if number % (len(blocks) // 5) == 0:
+                    event(
+                        "search", f"objective {trace[-1][1]:.4f} after {done:,} steps", steps=done
+                    )
+                over = over or done == steps or self.stage.enough()
+                if over:
+                    break
+            if over:
                 break
         self.stage.search_is_over()
         if not later:
             chains = self._turned(chains)
-        self._side_by_side([one.descend for one in chains], done, steps)
+        self._side_by_side([one.descend for one in chains], done, max(done, 1))
         self.stage.note = ""
         best, cost = self._choose(chains)
         trace.append((done, cost / unit))
-        return best, Searched("", 1.0, cost / unit, done, planned, self.seed, 0.0, tuple(trace))
+        lengths += [0] * (STRETCHES - len(lengths))
+        cooled = cooling if isinstance(cooling, int) else tuple(lengths)
+        return best, Searched("", 1.0, cost / unit, done, cooled, self.seed, 0.0, tuple(trace))
 
     # -- chains ---------------------------------------------------------------------------
 
@@ -284,6 +272,10 @@ class _Task:
             return
         self.stage.side_by_side([telling(job) for job in jobs])
 
+    def _heats(self, block: Block, chains: Sequence[Annealing]) -> list[float]:
+        """Return how hot it is for each chain: UL can fall by powers of ten, and heat with it."""
+        return [block.temperature * (1 if self.aim.scale else one.cost_now) for one in chains]
+
     def _cost(self, chains: Sequence[Annealing], later: bool) -> float:
         """Return the best objective so far; in the first part the chains do not know it."""
         best = min(chains, key=lambda one: one.cost_of_best)
@@ -291,27 +283,6 @@ class _Task:
             return min(best.cost_of_best, self.unit)
         at = Partition(best.best_group_of())
         return self._kernel(self.limits, self.aim.price, at, 0).cost_now
-
-    # -- the schedule -----------------------------------------------------------------------
-
-    def _blocks(self, planned: int) -> list[_Block]:
-        """Return the blocks of all steps, with their temperatures; the same on every machine."""
-        parts = [(0, planned, BLOCKS, False, HOT, COOL)]
-        if self.cheap is not None:
-            turn = int(planned * FIRST_PART)
-            parts = [
-                (0, turn, BLOCKS // 2, True, HOT, COOL),
-                (turn, planned, BLOCKS // 2, False, LATER_HOT, LATER_COOL),
-            ]
-        found = []
-        for begin, end, n, first, hot, bits in parts:
-            hottest = UL_HOT if self.aim.price.only == "ul" else hot
-            for number in range(n):
-                power = int(bits * 256 * number / n)
-                falling = int(cooling_table()[power & 255]) / (1 << 31) / (1 << (power >> 8))
-                temperature = hottest / self.data.n_items * falling * (self.aim.scale or 1.0)
-                found.append(_Block(begin + (end - begin) * (number + 1) // n, first, temperature))
-        return found
 
     # -- the last word ------------------------------------------------------------------------
 
@@ -330,7 +301,9 @@ class _Task:
             return None, float("inf")
         # Rounding made UL look smaller than it is, or chance led nowhere: plain descent, with a
         # limit that is safe.
-        limits = replace(self.limits, ul=self.limits.safe_ul)
+        limits = self.limits
+        if "ul" in self.keep:
+            limits = replace(limits, ul=limits.safe_ul)
         kernel = self._kernel(limits, self.aim.price, self.first, 0)
         kernel.descend(self.stage)
         partition = Partition(kernel.best_group_of())
@@ -339,13 +312,14 @@ class _Task:
         return self.first, self.unit
 
     def _is_no_worse(self, partition: Partition) -> bool:
-        """Whether no loss is larger than at the start, exactly."""
+        """Whether no loss that counts is larger than at the start, exactly."""
         data, policy = self.data, self.policy
-        losses: list[Separable] = [
-            FlatPenalty(data),
-            UtilityLoss(data, policy.weights, policy.penalties),
-        ]
-        if policy.hierarchy is not None:
+        losses: list[Separable] = []
+        if "flat" in self.keep:
+            losses.append(FlatPenalty(data))
+        if "ul" in self.keep:
+            losses.append(UtilityLoss(data, policy.weights, policy.penalties))
+        if "ncp" in self.keep and policy.hierarchy is not None:
             losses.append(CertaintyPenalty(data, policy.hierarchy))
         if self.own is not None:
             losses.append(self.own)

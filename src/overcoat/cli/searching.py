@@ -8,6 +8,17 @@ from overcoat.cli.options import FILE, together
 
 __all__ = ["search_options"]
 
+
+def _steps(text: str) -> int | list[int]:
+    """Read a number of steps, or several between commas."""
+    try:
+        found = [int(one) for one in text.split(",")]
+    except ValueError as error:
+        why = f"{text!r} is not a whole number, or five of them, N,N,N,N,N"
+        raise click.BadParameter(why) from error
+    return found[0] if len(found) == 1 else found
+
+
 search_options = together(
     [
         click.option(
@@ -34,10 +45,10 @@ search_options = together(
         ),
         click.option(
             "--cooling",
-            type=int,
+            type=_steps,
             metavar="N",
-            help="With --algorithm search: over how many steps it cools; repeats a search that was "
-            "ended early.",
+            help="With --algorithm search: over how many steps it cools, in all or in each of five "
+            "stretches (N,N,N,N,N); repeats a search that was ended by the clock.",
         ),
     ]
 )

@@ -9,7 +9,7 @@ compared, one at a time: the same steps on every machine.
 import numpy as np
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from overcoat.kernels.costs cimport PRICED
 from overcoat.kernels.several cimport Several
@@ -30,7 +30,7 @@ cdef class Annealing(Several):
         n = len(group_of)
         self._cooling = cooling_table()
         self._changes, self._odds = np.zeros(n + 3), np.zeros(n + 3, np.int64)
-        self._queue = np.zeros(n + 3, np.int32)
+        self._queue, self._awake = np.zeros(n + 3, np.int32), np.zeros(n + 1, np.uint8)
         Several.__init__(self, rules, limits, price, group_of, seed, tell)
         self._best_slot = np.array(self._slot)
         self.best, self.fewest = INFINITY, self.n_suppressed
@@ -69,17 +69,14 @@ cdef class Annealing(Several):
 
     def descend(self, tell=nothing):
         """Go from the best there was to where no item can move, no group be undone, with a gain."""
-        cdef int32_t x = 0, slot, idle = 0
+        cdef int32_t slot
         cdef bint better = True
         self._tell, self._loose = tell, False
         self.back_to_best()
         with nogil:
             self.now = self.total()
             while better:
-                idle = 0
-                while idle < self.n_items:
-                    idle = 0 if self.improve(x) else idle + 1
-                    x = x + 1 if x + 1 < self.n_items else 0
+                self.settle_down()
                 better = False
                 slot = 0
                 while slot < self.n_slots:
@@ -197,15 +194,17 @@ cdef class Annealing(Several):
     cdef int attempt(self, int32_t x, int32_t number) except -1 nogil:
         """Move the item that was evaluated, if that is allowed; else change nothing."""
         cdef int32_t home = self._slot[x], target = self._targets[number]
+        cdef int64_t epoch = self._epoch
         self.losses_after(x, target)
         if not (self.within_limits() and self.pairs_hold_after(x, target)):
             return 0
         self.shift(x, target)
-        if self.holds_after(x, home, target):
+        if self.holds_after(x, home, target, epoch):
             self.now = self.total()
             self.n_moves += 1
             return 1
         self.regroup(x, home)
+        self.take_back(epoch)
         self.prepare(x)
         return 0
 
@@ -241,6 +240,31 @@ cdef class Annealing(Several):
                 return 1
             total -= self._odds[i]
             self._odds[i] = 0
+
+    cdef int settle_down(self) except -1 nogil:
+        """Move items until none gains: by turns all, and those whose groups have changed."""
+        cdef int32_t x, home
+        cdef bint everyone = True, moved
+        while True:
+            moved = False
+            for x in range(self.n_items):
+                if not (everyone or self._awake[x]):
+                    continue
+                self._awake[x], home = 0, self._slot[x]
+                if self.improve(x):
+                    moved = True
+                    self._wake(home)
+                    self._wake(self._slot[x])
+            if everyone and not moved:
+                return 0
+            everyone = not moved
+
+    cdef void _wake(self, int32_t slot) noexcept nogil:
+        """Note that a group has changed: its items may gain now."""
+        cdef int32_t item = self._head[slot] if slot >= 0 else -1
+        while item >= 0:
+            self._awake[item] = 1
+            item = self._next[item]
 
     cdef int improve(self, int32_t x) except -1 nogil:
         """Move an item where that gains most, if it gains anywhere."""

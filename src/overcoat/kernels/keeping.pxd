@@ -20,6 +20,13 @@ cdef class Keeping(Costs):
         int32_t[::1] _n_witnesses
         int64_t[::1] _checked
         int64_t _check_stamp
+        # an itemset whose witnesses are known to hold its image now: in this epoch
+        int64_t[::1] _sure
+        int64_t _epoch, _epochs             # moves that were not asked for end one
+        int32_t[::1] _doubted               # asked since the last move
+        int32_t _n_doubted
+        int64_t[::1] _lost                  # rows that an old group is lost to, by stamp
+        int64_t _lost_stamp
         int32_t[::1] _image
         int64_t[::1] _group_mask
         int64_t[::1] _part_count
@@ -30,7 +37,15 @@ cdef class Keeping(Costs):
         int64_t[::1] _pair_mark             # of two slots, by stamp
         int64_t _pair_stamp
 
-    cdef int holds_after(self, int32_t x, int32_t home, int32_t target) except -1 nogil
+    cdef int holds_after(self, int32_t x, int32_t home, int32_t target,
+                         int64_t epoch) except -1 nogil
+    cdef void take_back(self, int64_t epoch) noexcept nogil
+    cdef int _others_hold(self, int32_t x, int32_t home, int32_t target) except -1 nogil
+    cdef void _doubt(self, int64_t number) noexcept nogil
+    cdef int64_t _look_in_bits(self, int64_t number, int32_t n, int32_t rarest) except -1 nogil
+    cdef int64_t _look_along_rows(self, int64_t number, int32_t n, int32_t rarest) except -1 nogil
+    cdef int32_t _keep(self, int64_t number, int64_t row, int32_t kept) noexcept nogil
+    cdef void _trust(self, int64_t number, int32_t kept) noexcept nogil
     cdef void _set_rows(self, int32_t x, int32_t slot) noexcept nogil
     cdef int _large_sets_hold(self, int32_t x, int32_t home, int32_t target) except -1 nogil
     cdef int _threes_hold(self, int family, int32_t home, int32_t target) except -1 nogil

@@ -60,6 +60,8 @@ cdef class Keeping(Costs):
         self._witness = np.zeros((max(self.n_sets, 1), max(min(rules.k, WITNESSES), 1)), np.int32)
         self._n_witnesses = np.zeros(max(self.n_sets, 1), np.int32)
         self._checked = np.zeros(max(self.n_sets, 1), np.int64)
+        self._sure, self._epoch, self._epochs = np.full(max(self.n_sets, 1), -1, np.int64), 0, 0
+        self._doubted, self._lost = np.zeros(max(self.n_sets, 1), np.int32), self._row_mark.copy()
         self._image, self._group_mask = np.zeros(n + 1, np.int32), np.zeros(n + 1, np.int64)
         self._part_count = np.zeros(1 << MASKED, np.int64)
         Costs.__init__(self, rules, limits, price, group_of, tell)
@@ -67,9 +69,9 @@ cdef class Keeping(Costs):
         self._largest = max(self._m, default=0)
         self._post = self.n_sets > 0 or self._largest > 2
         self._words = (len(rules.counts) + 63) // 64
-        self._in_bits = self._largest > 2 and self._words * max(n, 1) <= MOST_WORDS
+        self._in_bits = self._post and self._words * max(n, 1) <= MOST_WORDS
         if self._in_bits:
-            self._pair_mark = np.zeros(max(n, 1) * max(n, 1), np.int64)
+            self._pair_mark = np.zeros(max(n, 1) ** 2 if self._largest > 2 else 1, np.int64)
             self._rows_in = np.zeros(max(n, 1) * self._words, np.uint64)
             for x in range(n):
                 if self._slot[x] >= 0:
@@ -119,6 +121,8 @@ cdef class Keeping(Costs):
         cdef int32_t home = self._slot[x], i = 0
         cdef int64_t h, row
         Costs.shift(self, x, target)
+        self._epochs += 1
+        self._epoch = self._epochs
         if not self._in_bits:
             return 0
         if home >= 0:
@@ -138,26 +142,64 @@ cdef class Keeping(Costs):
             row = self._holders[h]
             self._rows_in[slot * self._words + (row >> 6)] |= <uint64_t> 1 << (row & 63)
 
-    cdef int holds_after(self, int32_t x, int32_t home, int32_t target) except -1 nogil:
-        """Whether everything holds, an item having moved; pairs of groups are known to."""
-        cdef int32_t i, item, side, group
+    cdef int holds_after(
+        self, int32_t x, int32_t home, int32_t target, int64_t epoch
+    ) except -1 nogil:
+        """Whether everything holds, an item having moved; pairs of groups are known to.
+
+        epoch : before the move. What was sure then is sure now, too, if everything holds.
+        """
         if not self._post:
             return 1
         if self._largest > 2 and not self._large_sets_hold(x, home, target):
             return 0
-        if self.n_sets:
-            self._check_stamp += 1
-            if not self._sets_hold(x):
-                return 0
-            for side in range(2):
-                group = home if side == 0 else target
-                if group < 0:
-                    continue
-                item = self._head[group]
-                while item >= 0:
-                    if not self._sets_hold(item):
+        if self.n_sets == 0:
+            return 1
+        self._epoch = epoch
+        self._n_doubted = 0
+        self._check_stamp += 1
+        return self._sets_hold(x) and self._others_hold(x, home, target)
+
+    cdef void take_back(self, int64_t epoch) noexcept nogil:
+        """Note that a move was taken back: what was found meanwhile may hold no more."""
+        cdef int32_t i
+        for i in range(self._n_doubted):
+            self._sure[self._doubted[i]] = -1
+        self._n_doubted, self._epoch = 0, epoch
+
+    cdef int _others_hold(self, int32_t x, int32_t home, int32_t target) except -1 nogil:
+        """Whether the itemsets hold that are without an item that moved, but not without its groups.
+
+        Its old group is lost to rows in which it was the only one there; its new group loses none.
+        """
+        cdef:
+            int32_t side, group, item, number, i
+            int64_t j, first = self._holder_start[x]
+            bint valid
+        if home >= 0:
+            self._lost_stamp += 1
+            for j in range(first, self._holder_start[x + 1]):
+                if self._row_alone[j - first]:
+                    self._lost[self._holders[j]] = self._lost_stamp
+        for side in range(2):
+            group = home if side == 0 else target
+            item = self._head[group] if group >= 0 else -1
+            while item >= 0:
+                for j in range(self._sets_start[item], self._sets_start[item + 1]):
+                    number = self._sets_of[j]
+                    if self._checked[number] == self._check_stamp:
+                        continue
+                    self._checked[number] = self._check_stamp
+                    valid = self._n_witnesses[number] > 0 and self._sure[number] == self._epoch
+                    if valid and side == 0:
+                        for i in range(self._n_witnesses[number]):
+                            if self._lost[self._witness[number, i]] == self._lost_stamp:
+                                valid = False
+                                break
+                    if not valid and not self._set_holds(number):
                         return 0
-                    item = self._next[item]
+                self._work += self._sets_start[item + 1] - self._sets_start[item]
+                item = self._next[item]
         return 1
 
     cdef int _large_sets_hold(self, int32_t x, int32_t home, int32_t target) except -1 nogil:
@@ -398,9 +440,10 @@ cdef class Keeping(Costs):
     cdef int _set_holds(self, int64_t number) except -1 nogil:
         """Whether an itemset is satisfied."""
         cdef:
-            int64_t j, h, row, total = 0
-            int32_t group, rarest = -1, n = 0, i, item, known = self._n_witnesses[number], kept = 0
+            int64_t j, total
+            int32_t group, rarest = -1, n = 0, i, known = self._n_witnesses[number]
             bint valid = known > 0
+        self._doubt(number)
         self._inside_stamp += 1
         for j in range(self._set_start[number], self._set_start[number + 1]):
             group = self._slot[self._set_items[j]]
@@ -418,30 +461,76 @@ cdef class Keeping(Costs):
                 break
         if valid:
             beat(self._tell, &self._work, known)
+            self._sure[number] = self._epoch
             return 1
-        if n == 1:
-            if self._support[rarest] >= self.k:
-                return 1
-            return 0
         self._n_witnesses[number] = 0
-        item = self._head[rarest]
+        total = self._look_in_bits(number, n, rarest) if self._in_bits else (
+            self._look_along_rows(number, n, rarest))
+        if total >= self.k:
+            return 1
+        return 0 if total else self._parts_hold(n)
+
+    cdef int64_t _look_in_bits(self, int64_t number, int32_t n, int32_t rarest) except -1 nogil:
+        """Count how many have the `_image`, up to k; keep their rows as witnesses."""
+        cdef:
+            int64_t at, row, total = 0
+            int32_t i, kept = 0
+            uint64_t both
+            const uint64_t* rows = &self._rows_in[0]
+        for at in range(self._words):
+            both = rows[rarest * self._words + at]
+            i = 0
+            while both and i < n:
+                both &= rows[self._image[i] * self._words + at]
+                i += 1
+            while both:
+                row = (at << 6) + lowest(both)
+                both &= both - 1
+                total += self._counts[row]
+                kept = self._keep(number, row, kept)
+                if total >= self.k:
+                    self._trust(number, kept)
+                    beat(self._tell, &self._work, at)
+                    return total
+        beat(self._tell, &self._work, self._words)
+        return total
+
+    cdef int64_t _look_along_rows(self, int64_t number, int32_t n, int32_t rarest) except -1 nogil:
+        """Do the same where bits would take too much memory."""
+        cdef:
+            int64_t h, row, total = 0
+            int32_t item = self._head[rarest], kept = 0
         while item >= 0:
             for h in range(self._holder_start[item], self._holder_start[item + 1]):
                 row = self._holders[h]
                 if self._first_in(row, rarest) == item and self._row_holds(row, n):
                     total += self._counts[row]
-                    if kept < self._witness.shape[1]:
-                        self._witness[number, kept] = <int32_t> row
-                    kept += 1
+                    kept = self._keep(number, row, kept)
                     if total >= self.k:
-                        if kept <= self._witness.shape[1]:
-                            self._n_witnesses[number] = kept
-                        return 1
+                        self._trust(number, kept)
+                        return total
                 beat(self._tell, &self._work, 1)
             item = self._next[item]
-        if total:
-            return 0
-        return self._parts_hold(n)
+        return total
+
+    cdef int32_t _keep(self, int64_t number, int64_t row, int32_t kept) noexcept nogil:
+        """Keep a witness while there is room; return how many there are then."""
+        if kept < self._witness.shape[1]:
+            self._witness[number, kept] = <int32_t> row
+        return kept + 1
+
+    cdef void _trust(self, int64_t number, int32_t kept) noexcept nogil:
+        """Note that the witnesses of an itemset suffice, if there was room for all."""
+        if kept <= self._witness.shape[1]:
+            self._n_witnesses[number] = kept
+            self._sure[number] = self._epoch
+
+    cdef void _doubt(self, int64_t number) noexcept nogil:
+        """Note that what is known of an itemset may be true only until the move is taken back."""
+        self._sure[number] = -1
+        if self._n_doubted < self._doubted.shape[0]:
+            self._doubted[self._n_doubted] = <int32_t> number
+            self._n_doubted += 1
 
     cdef int32_t _first_in(self, int64_t row, int32_t group) noexcept nogil:
         """Return the first item of a row that is in a group: so that a row is counted once."""

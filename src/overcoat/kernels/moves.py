@@ -156,12 +156,9 @@ class Annealing(State):
         self._tell, self._loose = tell, False
         self._slots = self._best_slots
         self._now = self._total(self._slots)
-        x, better = 0, True
+        better = True
         while better:
-            idle = 0
-            while idle < len(self._slots):
-                idle = 0 if self._improve(x) else idle + 1
-                x = (x + 1) % len(self._slots)
+            self._settle_down()
             better, slot = False, 0
             while slot <= max(self._slots, default=-1):
                 if self._slots.count(slot) > 1 and self._keep_if_better(self._undone(slot)):
@@ -321,6 +318,24 @@ class Annealing(State):
             if self._attempt(x, targets[i]):
                 return True
             odds[i] = 0
+
+    def _settle_down(self) -> None:
+        """Move items until none gains: by turns all, and those whose groups have changed."""
+        everyone, awake = True, set[int]()
+        while True:
+            moved = False
+            for x in range(len(self._slots)):
+                if not everyone and x not in awake:
+                    continue
+                awake.discard(x)
+                home = self._slots[x]
+                if self._improve(x):
+                    moved = True
+                    touched = {home, self._slots[x]} - {-1}
+                    awake |= {y for y, slot in enumerate(self._slots) if slot in touched}
+            if everyone and not moved:
+                return
+            everyone = not moved
 
     def _improve(self, x: int) -> bool:
         if self._is_bundle(x):

@@ -141,29 +141,37 @@ cdef class Moving:
         """See what the rows of an item hold beside its group."""
         cdef:
             int32_t home = self._slot[x], group, n_rows = 0, n = 0, i, start
-            int64_t h, j, row, count
+            int64_t h, j, row, count, stamp = self._stamp
             bint alone
+            const int64_t* offsets = &self._offsets[0]
+            const int32_t* codes = &self._codes[0]
+            const int32_t* slots = &self._slot[0]
+            int64_t* mark = &self._mark[0]
+            int64_t* together = &self._together[0]
+            int64_t* alones = &self._alone[0]
+            int32_t* n_with = &self._n_with[0]
+            int32_t* entry = &self._entry[0]
         for i in range(self.n_seen):
             group = self._seen[i]
-            self._together[group] = self._alone[group] = 0
-            self._n_with[group] = 0
+            together[group] = alones[group] = 0
+            n_with[group] = 0
         self.n_seen, self._alone_total, self._x = 0, 0, x
         for h in range(self._holder_start[x], self._holder_start[x + 1]):
             row = self._holders[h]
             count = self._counts[row]
-            self._stamp += 1
+            stamp += 1
             alone, start = True, n
-            for j in range(self._offsets[row], self._offsets[row + 1]):
-                group = self._slot[self._codes[j]]
+            for j in range(offsets[row], offsets[row + 1]):
+                group = slots[codes[j]]
                 if group < 0:
                     continue
                 if group == home:
-                    if self._codes[j] != x:
+                    if codes[j] != x:
                         alone = False
                     continue
-                if self._mark[group] != self._stamp:
-                    self._mark[group] = self._stamp
-                    self._entry[n] = group
+                if mark[group] != stamp:
+                    mark[group] = stamp
+                    entry[n] = group
                     n += 1
             self._row_start[n_rows] = start
             self._row_count[n_rows] = count
@@ -172,15 +180,16 @@ cdef class Moving:
             if alone:
                 self._alone_total += count
             for i in range(start, n):
-                group = self._entry[i]
-                if self._n_with[group] == 0:
+                group = entry[i]
+                if n_with[group] == 0:
                     self._seen[self.n_seen] = group
                     self.n_seen += 1
-                self._n_with[group] += 1
-                self._together[group] += count
+                n_with[group] += 1
+                together[group] += count
                 if alone:
-                    self._alone[group] += count
-            beat(self._tell, &self._work, self._offsets[row + 1] - self._offsets[row])
+                    alones[group] += count
+            self._stamp = stamp  # for whoever is called now
+            beat(self._tell, &self._work, offsets[row + 1] - offsets[row])
         self._row_start[n_rows] = n
         # Which of these rows hold each group.
         start = 0

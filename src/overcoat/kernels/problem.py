@@ -5,7 +5,7 @@ Everything that decides is a whole number, so that what is found does not depend
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -126,6 +126,19 @@ class Limits:
     ncp_parent: Codes = field(default_factory=lambda: _CODES)
     ncp_weight: Numbers = field(default_factory=lambda: _NUMBERS)
     safe_ul: int = 0
+
+    def keeping(self, kept: Collection[str], losses: tuple[int, int, int]) -> Limits:
+        """Return limits by which those of flat NCP, NCP and UL that are named may not grow."""
+        flat, ncp, ul = losses
+        found = replace(
+            self,
+            flat=flat if "flat" in kept else self.flat,
+            ncp=ncp if "ncp" in kept else self.ncp,
+        )
+        if "ul" in kept:
+            return replace(found, ul=ul)
+        # UL is not counted: in such large units nothing is more than one.
+        return replace(found, ul_shift=1 << 20, penalties=0 * self.penalties)
 
 
 def guesses(n_items: int) -> Numbers:
