@@ -12,9 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import overcoat as oc
+from benchmarks.memory import NEEDS, Needed
 from overcoat.data.samples import write_baskets
 
-__all__ = ["SCALES", "Case", "Measured", "cases", "measure", "measure_startup", "threads_case"]
+__all__ = [
+    "SCALES",
+    "Case",
+    "Measured",
+    "Need",
+    "cases",
+    "measure",
+    "measure_need",
+    "measure_startup",
+    "needs",
+    "threads_cases",
+]
 
 # The floor: read the file, and one product of the sparse matrix with itself. Nobody who looks at
 # all pairs of items can do with less. Imports are not part of it, nor of the run's own total.
@@ -48,7 +60,7 @@ SCALES: dict[str, dict[str, Any]] = {
         "families": [2_500, 5_000, 10_000],
     },
     "full": {
-        "rows": [100_000, 1_000_000, 10_000_000],
+        "rows": [100_000, 1_000_000, 3_000_000, 10_000_000],
         "items": [1_000, 5_000, 20_000, 40_000],
         "wide": 500_000,
         "law": 20_000,
@@ -67,6 +79,9 @@ GROWING = {
     "Greedy, p = 2": "--km 2 --algorithm greedy -s 100",
     "Search, m = 2": "--km 2 --algorithm search --steps 20",
 }
+# Those of them that are measured on many rows, too, but for the largest.
+LARGE = ("m = 3", "Pgen", "500 sets")
+ROOT = Path(__file__).resolve().parents[1]
 REAL = ("bms-webview-1.dat", "bms-webview-2.dat")
 
 
@@ -117,6 +132,11 @@ def cases(scale: str, folder: Path, real: Path | None) -> list[Case]:
         path = folder / f"rows-{n}.dat"
         write_baskets(path, n, sizes["law"], mean=8.0, skew=1.0)
         found.append(Case(f"{n:,} x {sizes['law']:,}, pairs", path, pairs, "N", n))
+    for name in LARGE:
+        for n in sizes["rows"][:3]:
+            path = folder / f"rows-{n}.dat"
+            policy = _policy(name, path)
+            found.append(Case(f"{n:,} x {sizes['law']:,}, {name}", path, policy, f"N, {name}", n))
     wide = sizes["wide"]
     for n_items in sizes["items"]:
         path = folder / f"items-{n_items}.dat"
@@ -141,25 +161,69 @@ def cases(scale: str, folder: Path, real: Path | None) -> list[Case]:
 def _growing(sizes: list[int], folder: Path) -> list[Case]:
     """Return runs of every family over data of some sizes, with a tenth as many items as rows."""
     found = []
-    for n in sizes:
-        path, sets = folder / f"family-{n}.dat", folder / f"family-{n}.txt"
+    for name in GROWING:
+        for n in sizes:
+            path = _family_data(n, folder)
+            words = _policy(name, path)
+            found.append(Case(f"{n:,} rows, {name}", path, words, name, n, floored=False))
+    return found
+
+
+def _family_data(n: int, folder: Path) -> Path:
+    path = folder / f"family-{n}.dat"
+    if not path.exists():
         write_baskets(path, n, max(n // 10, 20), mean=8.0, skew=1.0)
-        labels = oc.read(path).vocabulary.labels
-        rng = random.Random(n)
+    return path
+
+
+def _policy(name: str, data: Path) -> tuple[str, ...]:
+    """Return the options of a family or method of `GROWING`."""
+    words = GROWING[name].replace("SETS", str(_sets(data)))
+    return ("-k", "5", *words.split(), "--hierarchy", "balanced:5")
+
+
+def _sets(data: Path) -> Path:
+    """Return a file with 500 sets of 2 to 4 items of some data, drawn at random."""
+    sets = data.with_suffix(".txt")
+    if not sets.exists():
+        labels, rng = oc.read(data).vocabulary.labels, random.Random(1)
         lines = (" ".join(rng.sample(labels, rng.randint(2, 4))) for _ in range(500))
         sets.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        for name, said in GROWING.items():
-            words = said.replace("SETS", str(sets)).split()
-            policy = ("-k", "5", *words, "--hierarchy", "balanced:5")
-            found.append(Case(f"{n:,} rows, {name}", path, policy, name, n, floored=False))
-    return sorted(found, key=lambda case: [*GROWING].index(case.series or ""))
+    return sets
 
 
-def threads_case(scale: str, folder: Path) -> Case:
-    """Return the run that is measured on one thread and on two; `cases` made its data."""
+def threads_cases(scale: str, folder: Path) -> list[Case]:
+    """Return the runs that are measured on one thread and on two; `cases` made their data."""
     n = SCALES[scale]["rows"][1]
-    pairs = ("-k", "5", "--km", "2", "--hierarchy", "balanced:5")
-    return Case(f"{n:,} rows, pairs", folder / f"rows-{n}.dat", pairs, floored=False)
+    path = folder / f"rows-{n}.dat"
+    return [
+        Case(f"{n:,} rows, {name}", path, _policy(name, path), floored=False)
+        for name in ("m = 2", "Pgen")
+    ]
+
+
+@dataclass(frozen=True)
+class Need:
+    """A run whose memory is measured beside what is foretold."""
+
+    name: str
+    data: Path
+    size: int
+
+
+def needs(scale: str, folder: Path) -> list[Need]:
+    """Return every family and method over data of some sizes; `cases` made them."""
+    sizes = SCALES[scale]["families"]
+    return [Need(name, _family_data(n, folder), n) for name in NEEDS for n in sizes]
+
+
+def measure_need(need: Need) -> Needed:
+    """Measure the memory of a run, in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.memory", str(need.data), need.name]
+    if need.name == "500 sets":
+        command += ["--sets", str(_sets(need.data))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return Needed(**json.loads(done.stdout))
 
 
 def measure(case: Case, folder: Path, threads: int | None = None) -> Measured:

@@ -11,7 +11,18 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.cases import SCALES, Measured, cases, measure, measure_startup, threads_case
+from benchmarks.cases import (
+    SCALES,
+    Measured,
+    Need,
+    cases,
+    measure,
+    measure_need,
+    measure_startup,
+    needs,
+    threads_cases,
+)
+from benchmarks.memory import Needed
 from overcoat._version import __version__
 
 __all__ = ["main"]
@@ -32,18 +43,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for case in cases(options.scale, folder, options.data):
             found.append(measure(case, folder))
             sys.stderr.write(f"{case.name}: {found[-1].wall:.2f} s\n")
-        case = threads_case(options.scale, folder)
-        alone, both = (measure(case, folder, threads) for threads in (1, 2))
-    page = render(found, measure_startup(), alone, both)
+        threads = [
+            (measure(case, folder, 1), measure(case, folder, 2))
+            for case in threads_cases(options.scale, folder)
+        ]
+        needed = [(need, measure_need(need)) for need in needs(options.scale, folder)]
+    page = render(found, measure_startup(), threads, needed)
     sys.stdout.write(page)
     if options.out is not None:
         options.out.write_text(page, encoding="utf-8")
 
 
 def render(
-    found: list[Measured], startup: tuple[float, float], alone: Measured, both: Measured
+    found: list[Measured],
+    startup: tuple[float, float],
+    threads: list[tuple[Measured, Measured]],
+    needed: list[tuple[Need, Needed]],
 ) -> str:
-    """Return the page; `alone` is a run on one thread, `both` the same on two."""
+    """Return the page; of `threads` each is a run on one thread, and the same on two."""
     head = ["run", "wall s", *STAGES, "total s", "peak MB", "floor s", "total / floor", "groups"]
     lines = [
         "# Benchmarks",
@@ -75,7 +92,8 @@ def render(
                 ]
             )
         )
-    lines += ["", *growth(found), *memory(found), *speedup(alone, both)]
+    lines += ["", *growth(found), *memory(found), *estimates(needed)]
+    lines += [line for alone, both in threads for line in speedup(alone, both)]
     ours, bare = startup
     lines.append(
         f"`overcoat --version` takes {1000 * ours:.0f} ms, `python -c pass` {1000 * bare:.0f} ms."
@@ -134,12 +152,29 @@ def memory(found: list[Measured]) -> list[str]:
     return [*lines, ""]
 
 
+def estimates(needed: list[tuple[Need, Needed]]) -> list[str]:
+    """Return what is foretold of the memory, beside what was needed."""
+    lines = [
+        "## Memory foretold",
+        "",
+        "What the work takes on top of the rows, in MB: as told before it begins, and the most of",
+        "all stages from finding a mapping to verifying it.",
+        "",
+        _row(["family or method", "rows", "they take", "foretold", "found", "ratio", "stage"]),
+        _row(["---"] * 7),
+    ]
+    for need, one in needed:
+        sizes = [f"{value:.1f}" for value in (one.rows, one.foretold, one.found)]
+        lines.append(_row([need.name, f"{need.size:,}", *sizes, f"{one.ratio:.2f}", one.stage]))
+    return [*lines, ""]
+
+
 def speedup(alone: Measured, both: Measured) -> list[str]:
     """Return what two threads are worth, stage by stage."""
     lines = [
-        "## Threads",
+        f"## Threads: {alone.case.name}",
         "",
-        f"{alone.case.name}, with `--threads 1` and `--threads 2`.",
+        "With `--threads 1` and `--threads 2`.",
         "",
         _row(["stage", "one thread, s", "two threads, s", "speed-up"]),
         _row(["---"] * 4),

@@ -8,6 +8,7 @@ import overcoat as oc
 from feasibility.test_clashes import random_problem
 from overcoat.advice.folding import fold_sets
 from overcoat.advice.suggest import suggest
+from overcoat.data import samples
 
 
 def test_every_proposal_is_met() -> None:
@@ -29,6 +30,23 @@ def test_every_proposal_is_met() -> None:
                 assert not one.result.mapping.suppressed
                 assert all(count.exact for count in one.result.counts)
     assert {"sets", "suppress", "k", "m", "joined"} <= {*seen}, seen
+
+
+def test_long_lists_of_sets_are_told_in_full() -> None:
+    sample = samples.hospital(800, seed=3)
+    tree = oc.Hierarchy.of(sample.hierarchy)
+    policy = oc.Policy(20, oc.AllItemsets(2), oc.Utility.level(tree, 2), hierarchy=tree)
+    found = {one.name: one for one in suggest(sample.transactions(), policy, oc.Coat())}
+    names = {block.name for block in policy.bind(sample.transactions()).utility.named}
+    given_up = names - {*found["sets"].settings["utility"]}
+    assert len(given_up) > 8
+    (told,) = found["sets"].details
+    assert all(f"{name} (" in told for name in given_up)
+    joined = found["joined"].settings["utility"]
+    assert max(map(len, joined)) < 3 * max(map(len, names)) + 20
+    for detail in found["joined"].details:
+        name = next(one for one in joined if detail.startswith(f"{one}: "))
+        assert name.endswith(" more")
 
 
 def test_folding_keeps_every_set_somewhere() -> None:

@@ -11,7 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 def test_benchmarks_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("scipy")
-    from benchmarks.cases import GROWING
+    from benchmarks.cases import GROWING, LARGE
+    from benchmarks.memory import NEEDS
     from benchmarks.run import main
 
     page = tmp_path / "page.md"
@@ -19,13 +20,14 @@ def test_benchmarks_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     text = page.read_text(encoding="utf-8")
     assert capsys.readouterr().out == text
     tables = [part for part in text.split("\n\n") if part.startswith("|")]
-    runs, growth, memory, threads = (table.splitlines() for table in tables)
-    n_families = len(GROWING)
-    assert len(runs) == 2 + 2 + 2 + 3 * n_families
-    assert len(growth) == 2 + 2 + n_families
-    assert len(memory) == 2 + 2 + 2
-    assert len(threads) == 2 + 9
-    for table in (runs, growth, memory, threads):
+    runs, growth, memory, estimates, *threads = (table.splitlines() for table in tables)
+    n_families, n_large = len(GROWING), len(LARGE)
+    assert len(runs) == 2 + 2 + 2 * n_large + 2 + 3 * n_families
+    assert len(growth) == 2 + 2 + n_large + n_families
+    assert len(memory) == 2 + 2 + 2 * n_large + 2
+    assert len(estimates) == 2 + 3 * len(NEEDS)
+    assert [len(table) for table in threads] == [2 + 9, 2 + 9]
+    for table in (runs, growth, memory, estimates, *threads):
         assert len({row.count("|") for row in table}) == 1
     assert "| N | 200 | 400 |" in text
     assert "| Greedy, p = 2 | 60 | 240 |" in text
@@ -50,6 +52,20 @@ def test_sources_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + 6
     assert len({row.count("|") for row in rows}) == 1
+
+
+@pytest.mark.xdist_group("browser")
+def test_the_page_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    for module in ("playwright", "uvicorn"):
+        pytest.importorskip(module)
+    if sys.platform != "linux":
+        pytest.skip("the memory of a process is told by /proc")
+    from benchmarks.web import main
+
+    main(["--times", "1", "--n-rows", "300"])
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
+    assert len(rows) == 2 + 14
+    assert {row.count("|") for row in rows} == {4}
 
 
 def test_what_runs_on_spark_is_laid_out(tmp_path: Path) -> None:

@@ -14,13 +14,21 @@ def test_why(desk: Desk) -> None:
     text = done.out.decode()
     label = desk.mapping()["items"]["e"]
     assert f"e: 1 person; published as {label}" in text
-    assert "{d} matched only 2 people:\n     d was merged with e: together 3 people" in text
+    assert (
+        "{d} matched only 2 people:\n     d was merged with e: 3 people told as one of 2 items ("
+        in text
+    )
     content = desk.run(*words(f"explain e d.dat --mapping map.json {POLICY} --json")).json
     (one,) = content["explained"]
     assert (one["item"], one["label"], one["people"]) == ("e", label, 1)
     members = {item for step in one["reasons"] for item in [*step["group"], *step["partner"]]}
     assert members == {item for item, to in desk.mapping()["items"].items() if to == label}
     assert content["notes"] == []
+    for step in one["reasons"]:
+        for other in step["alternatives"]:
+            union = {*(step["group"]), *other["partner"]}
+            rows = (line.split() for line in desk.read("d.dat").decode().splitlines())
+            assert other["people"] == sum(not union.isdisjoint(row) for row in rows)
 
 
 def test_suppressed_and_untouched(desk: Desk) -> None:

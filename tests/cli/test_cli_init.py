@@ -137,6 +137,45 @@ def test_five_questions_on_a_terminal(desk_with_data: Desk) -> None:
     assert 'utility_level = "1"' in text
 
 
+def test_the_data_are_looked_at_before_anybody_is_asked(desk_with_data: Desk) -> None:
+    desk = desk_with_data
+    status, shown = asked(desk, b"\n\n\n\n\n", *words("init d.dat -o new.toml"))
+    assert status == 0, shown
+    profile = desk.run(*words("profile d.dat")).out.decode()
+    assert profile.splitlines()[0] in shown
+    assert shown.index("people ") < shown.index("How many people")
+    status, shown = asked(desk, b"", *words("init absent.dat -o other.toml"))
+    assert status == 2
+    assert "absent.dat: no such file" in shown
+    assert "?" not in shown
+
+
+def test_a_wrong_answer_is_asked_for_again(desk_with_data: Desk) -> None:
+    desk = desk_with_data
+    answers = b"one\n1\n2\n0\n1\nabsent.csv\nu.txt\nh.csv\nh.csv\n1\n-1\nmuch\n10,5 %\n"
+    status, shown = asked(desk, answers, *words("init d.dat -o new.toml"))
+    assert status == 0, shown
+    assert shown.count("Error: ") == 8
+    for said in (
+        "a whole number is needed here, 2 or more",
+        "a whole number is needed here, 1 or more",
+        "absent.csv: no such file",
+        "do not occur in the data",
+        "a number from 0 to 100 is needed here",
+    ):
+        assert said in shown
+    assert 'hierarchy = "h.csv"\n' in desk.read("new.toml").decode()
+    assert "max_suppressed = 10.5\n" in desk.read("new.toml").decode()
+
+
+def test_files_of_options_are_read_before_anybody_is_asked(desk_with_data: Desk) -> None:
+    command = words("init d.dat --utility h.csv -o new.toml")
+    status, shown = asked(desk_with_data, b"", *command)
+    assert status == 2
+    assert "do not occur in the data" in shown
+    assert "?" not in shown
+
+
 def test_what_is_said_is_not_asked(desk_with_data: Desk) -> None:
     command = "init d.dat -k 2 --km 2 -s 1 --hierarchy h.csv --utility u.txt"
     status, shown = asked(desk_with_data, b"", *words(command))

@@ -30,6 +30,30 @@ def test_of_data_alone(desk: Desk) -> None:
     assert desk.run(*words("risk d.dat --json")).json["after"] is None
 
 
+def test_attacks_show_the_rows_that_fit(desk: Desk) -> None:
+    assert desk.run(*words("anonymize d.dat -k 2 --km 2 -o o.dat --mapping m.json")).status == 0
+    command = words("risk d.dat o.dat --mapping m.json --known 2 --attacks 20 --seed 3")
+    attacks = desk.run(*command, "--json").json["attacks"]
+    assert len(attacks) == 20
+    items = desk.mapping("m.json")["items"]
+    for one in attacks:
+        labels = {items[item] for item in one["items"]} - {None}
+        for known, number, rows, file in (
+            ({*one["items"]}, one["before"], one["rows_before"], "d.dat"),
+            (labels, one["after"], one["rows_after"], "o.dat"),
+        ):
+            every = [{*line.split()} for line in desk.read(file).decode().splitlines()]
+            assert number == sum(known <= row for row in every)
+            assert 0 < len(rows) <= 3
+            for row, people in rows:
+                assert known <= {*row}
+                assert people == every.count({*row})
+    text = desk.run(*command).out.decode()
+    first = attacks[0]
+    assert f"1. knows {', '.join(first['items'])}: {first['before']:,} row" in text
+    assert f"original  {', '.join(first['rows_before'][0][0])}" in text
+
+
 def test_linkable_items(desk: Desk) -> None:
     desk.write({"l.txt": "a b\n"})
     content = desk.run(*words("risk d.dat --linkable l.txt --known 1 --json")).json

@@ -88,3 +88,16 @@ def test_suggestions_of_an_earlier_run_are_told_apart(clashing: Desk) -> None:
     clashing.write({"near/old.toml": "k = 2\n"})
     again = clashing.run(*words(f"{ASKED} --suggest near"))
     assert "not of this run, but in near, too: old.toml" in again.err
+
+
+def test_sets_of_a_level_are_written_instead_of_it(desk: Desk) -> None:
+    rows = ["a c", "a d", "a", "a", "c", "c", "d", "d"]
+    tree = "a;A;*\nc;C;*\nd;D;*\n"
+    desk.write({"d.dat": "\n".join(rows) + "\n", "h.csv": tree})
+    asked = "anonymize d.dat -k 2 --km 2 -s 0 --hierarchy h.csv --utility-level 1 -o o.dat"
+    assert desk.run(*words(f"{asked} --suggest near")).status == 3
+    proposals = [name for name in desk.files() if name.endswith(".toml")]
+    assert "near/sets.toml" in proposals or "near/joined.toml" in proposals
+    for name in proposals:
+        done = desk.run(*words(f"anonymize d.dat --policy {name} -o o.dat"))
+        assert done.status == 0, done.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import httpx
 
-__all__ = ["Server", "ended", "serving"]
+__all__ = ["Server", "ended", "followed", "serving"]
 
 
 @dataclass
@@ -83,13 +84,19 @@ def serving(*options: str, cwd: Path | None = None) -> Iterator[Server]:
 
 
 def ended(client: httpx.Client, project: str, choices: str, task: str) -> dict[str, Any]:
-    """Begin a job and follow it by its events."""
+    """Begin a job, follow it by its events, and return what it found."""
+    job = followed(client, project, choices, task)
+    assert job["state"] == "done", job
+    found: dict[str, Any] = client.get(f"/projects/{project}/jobs/{job['id']}/result").json()
+    return found | {"job": job["id"]}
+
+
+def followed(client: httpx.Client, project: str, choices: str, task: str) -> dict[str, Any]:
+    """Begin a job and follow it by its events until it has ended, in whatever way."""
     job = client.post(f"/projects/{project}/choices/{choices}/jobs/{task}").json()
     with client.stream("GET", f"/projects/{project}/events") as stream:
         for line in stream.iter_lines():
-            if f'"id": "{job["id"]}"' in line and '"state": "done"' in line:
-                break
-            assert '"failed"' not in line
-            assert '"killed"' not in line
-    found: dict[str, Any] = client.get(f"/projects/{project}/jobs/{job['id']}/result").json()
-    return found | {"job": job["id"]}
+            said = json.loads(line.removeprefix("data: ")) if line.startswith("data: ") else {}
+            if said.get("id") == job["id"] and said["state"] not in ("waiting", "running"):
+                return dict(said)
+    raise AssertionError("the events ended")

@@ -80,7 +80,7 @@ def test_the_whole_way(hospital: tuple[Server, BrowserContext, str]) -> None:
         clicks.append(pressed(page, "#download"))
     assert len(clicks) < 15
     assert clicks == told_clicks(), "docs/serve.md tells other clicks"
-    assert download.value.suggested_filename == "release.zip"
+    assert download.value.suggested_filename == "patients-release.zip"
     for step in reversed(STEPS):
         page.go_back()
         settled(page, step)
@@ -153,6 +153,52 @@ def test_live_change_and_two_tabs(hospital: tuple[Server, BrowserContext, str]) 
     assert one.input_value("#k") == "5"
     one.close()
     two.close()
+
+
+def test_a_link_followed_at_once_does_not_lose_the_change(
+    hospital: tuple[Server, BrowserContext, str],
+) -> None:
+    """She types a number and presses Next without a pause: what she typed counts."""
+    _, context, first = hospital
+    page = context.new_page()
+    page.goto(first.replace("/data", "/protect"))
+    page.fill("#k", "7")
+    page.click("#next")
+    settled(page, "result")
+    assert page.input_value("#k") == "7"
+    page.fill("#k", "8")
+    page.click("#next")
+    settled(page, "publish")
+    assert "at least 8 people" in page.inner_text("#part-gaps")
+    page.go_back()
+    settled(page, "result")
+    page.fill("#s", "none")
+    page.click("#next")  # which is not followed: what was wrong comes into sight
+    page.wait_for_selector("#message:focus")
+    assert page.url.endswith("/result")
+    page.close()
+
+
+def test_items_by_name(hospital: tuple[Server, BrowserContext, str]) -> None:
+    """Which items could be known is typed; those that do not occur are told before the result."""
+    _, context, first = hospital
+    page = context.new_page()
+    page.goto(first.replace("/data", "/protect"))
+    page.check("input[name=linkable_kind][value=listed]")
+    assert page.evaluate("document.activeElement.id") == "linkable"
+    page.keyboard.type("250.00, 401.9, 25000")
+    page.keyboard.press("Tab")
+    page.wait_for_selector(".note.warn")
+    assert page.inner_text(".note.warn").split("\n")[-1] == "25000"
+    check(page)
+    page.fill("#linkable", "250.00, 401.9")
+    page.press("#linkable", "Tab")
+    page.wait_for_selector(".note.warn", state="detached")
+    assert "Only 2 items can be known from outside." in page.inner_text(".promise")
+    page.click("#next")
+    settled(page, "result")
+    assert page.locator(".verdict.good").count() == 1
+    page.close()
 
 
 def test_wrong_numbers_are_told(hospital: tuple[Server, BrowserContext, str]) -> None:
@@ -311,6 +357,54 @@ def test_cancel_a_kill_and_a_restart(browser: Browser, tmp_path: Path) -> None:
         page.goto(re.sub(r":\d+/", f":{port}/", old).replace("/result", "/risk"))
         settled(page, "risk")
     context.close()
+
+
+def test_the_end_and_after(browser: Browser) -> None:
+    """The server is ended by a button; another tab is told when it asks for more."""
+    with serving() as server:
+        context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        page.click("#sample")
+        settled(page, "data")
+        page.goto(page.url.replace("/data", "/result"))
+        settled(page, "result")
+        other = context.new_page()
+        other.goto(server.base)
+        other.on("dialog", lambda told: told.accept())
+        other.click("text=End Overcoat")
+        other.wait_for_selector("text=Overcoat has ended")
+        assert "Everything was deleted" in other.inner_text("main")
+        assert server.process.wait(60) == 0
+        page.fill("#k", "6")
+        page.press("#k", "Tab")
+        page.wait_for_selector("#gone")
+        assert "Overcoat does not answer." in page.inner_text("#gone")
+        check(page)
+        context.close()
+
+
+def test_a_dropped_folder(browser: Browser, tmp_path: Path) -> None:
+    """A folder is dropped onto the page as it is, with what is inside."""
+    folder = tmp_path / "visits"
+    folder.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text("patient,code\n1,flu\n1,gout\n2,flu\n", "utf-8")
+    with serving() as server:
+        context = browser.new_context()
+        context.set_default_timeout(PATIENCE)
+        page = entered(context, server)
+        box = page.locator("#drop").bounding_box()
+        assert box is not None
+        wire = context.new_cdp_session(page)
+        at = {"x": box["x"] + 20, "y": box["y"] + 20}
+        data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            wire.send("Input.dispatchDragEvent", {"type": kind, **at, "data": data})
+        settled(page, "data")
+        assert "visits" in page.inner_text("#part-glimpse")
+        assert "2 files" in page.inner_text("#part-glimpse")
+        context.close()
 
 
 def test_without_scripts(browser: Browser) -> None:

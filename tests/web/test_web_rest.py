@@ -1,5 +1,11 @@
 """The REST interface keeps to its description, whatever is sent (schemathesis)."""
 
+import os
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +22,7 @@ from schemathesis.checks import (
 from overcoat.web.app import make_app
 from overcoat.web.studio import Studio
 from overcoat.web.workspace import Workspace
-from web.serving import Server
+from web.serving import Server, serving
 
 pytestmark = pytest.mark.xdist_group("serve")
 
@@ -41,8 +47,12 @@ def description() -> dict[str, object]:
 SCHEMA = schemathesis.openapi.from_dict(description())
 
 
-# What streams for ever is tested in the browser.
-@SCHEMA.exclude(path_regex="/events$").parametrize()
+# What streams for ever is tested in the browser; what ends all this has a test of its own.
+@(
+    SCHEMA.exclude(path_regex="/(events|end)$")
+    .exclude(path_regex="/session$", method="DELETE")
+    .parametrize()
+)
 @settings(
     max_examples=15,
     deadline=None,
@@ -58,6 +68,46 @@ def test_description(case: schemathesis.Case[Any], server: Server, client: httpx
     key = client.headers["authorization"]
     answer = case.call(base_url=server.base, headers={"authorization": key})
     case.validate_response(answer, checks=CHECKS)
+
+
+def test_the_walk_that_is_documented(tmp_path: Path) -> None:
+    """The script of docs/serve.md, as it stands there: from a file to a release, and the end."""
+    bash, curl = shutil.which("bash"), shutil.which("curl")
+    if bash is None or curl is None:
+        pytest.skip("there is no bash, or no curl")
+    page = Path(__file__).parents[2].joinpath("docs", "serve.md").read_text("utf-8")
+    (script,) = re.findall(r"^```text walk\.sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    rows = [f"{n},{item}" for n in range(30) for item in ("flu", "gout" if n % 2 else "asthma")]
+    (tmp_path / "visits.csv").write_text("\n".join(["patient,code", *rows]) + "\n", "utf-8")
+    with serving() as server:
+        told = subprocess.run(
+            [bash, "-euo", "pipefail", "-c", script],
+            cwd=tmp_path,
+            env={**os.environ, "ADDRESS": server.address},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert told.returncode == 0, told.stderr
+        assert "overcoat anonymize visits.csv --id patient --item code" in told.stdout
+        assert server.process.wait(60) == 0
+    assert (tmp_path / "released.csv").read_text("utf-8").count("\n") == 61
+    with zipfile.ZipFile(tmp_path / "release.zip") as packed:
+        assert packed.read("to-pass-on/released.csv") == (tmp_path / "released.csv").read_bytes()
+
+
+def test_leaving_and_the_end() -> None:
+    """A key that was given back is of no use; the server ends when it is told to."""
+    with serving() as server, server.client() as client:
+        key = client.headers.pop("authorization")
+        assert client.delete("/session").status_code == 401
+        assert client.post("/end").status_code == 401
+        client.headers["authorization"] = key
+        assert client.post("/end").json() == {"kept": False}
+        assert server.process.wait(60) == 0
+    with serving() as server, server.client() as client:
+        assert client.delete("/session").status_code == 204
+        assert client.get("/projects").status_code == 401
 
 
 def _project(client: httpx.Client) -> str:

@@ -60,18 +60,30 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
     run = ended(client, project, identifier, "run")
     assert run["verified"]
     published = ended(client, project, identifier, "publish")
-    archive = client.get(f"/projects/{project}/jobs/{published['job']}/files/release.zip")
+    assert published["archive"] == "released-release.zip"
+    archive = client.get(
+        f"/projects/{project}/jobs/{published['job']}/files/{published['archive']}"
+    )
     house = tmp_path / "house"
     house.mkdir()
     with zipfile.ZipFile(io.BytesIO(archive.content)) as packed:
         packed.extractall(house)
-    made = {path.name: path.read_bytes() for path in house.iterdir()}
+    parts = {
+        part: {one.name for one in (house / part).iterdir()} for part in ("to-pass-on", "to-keep")
+    }
+    assert parts["to-pass-on"] == {
+        *("released-2.csv", "codebook-2.csv", "mapping.json"),
+        *("external.html", "public-certificate.json"),
+    }
+    # As the page says: the command is given in the folder to keep, with the original in it.
+    passed, house = house / "to-pass-on", house / "to-keep"
+    made = {path.name: path.read_bytes() for path in (*house.iterdir(), *passed.iterdir())}
     # Beside the policy and the original, the command makes all of it again.
     (house / files["data"].name).write_bytes(files["data"].read_bytes())
     words = shlex.split(made["command.txt"].decode())
     again = [word for word in made if word not in ("policy.toml", "command.txt")]
     for name in set(again) - {files["utility"].name, files["hierarchy"].name, "codes.csv"}:
-        (house / name).unlink()
+        (house / name).unlink(missing_ok=True)
     subprocess.run([sys.executable, "-m", *words], cwd=house, check=True, capture_output=True)
     assert {name: (house / name).read_bytes() for name in made} == made
     assert {

@@ -19,7 +19,7 @@ from overcoat.errors import InfeasibleError
 from overcoat.feasibility.why import explained
 from overcoat.policy.config import state_policy
 from overcoat.policy.hierarchy import is_no_file
-from overcoat.policy.keys import toml_value
+from overcoat.policy.keys import comment_lines, toml_value
 from overcoat.policy.policy import Policy
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.result import Result
@@ -29,7 +29,6 @@ from overcoat.words import count_of, people
 __all__ = ["Draft", "draft"]
 
 _METHOD = Coat()
-_WIDTH = 96  # of comments
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,7 @@ class Draft:
     cost : what that costs
     risk : who is unique before and after
     change : how it differs from what was asked for, in words; empty where it does not
+    details : what that leaves out: which utility sets exactly
     suspicious : what the owner should look at first
     asked : the settings that were asked for
     """
@@ -52,6 +52,7 @@ class Draft:
     cost: Cost
     risk: Exposed
     change: str = ""
+    details: tuple[str, ...] = ()
     suspicious: tuple[str, ...] = ()
     asked: Mapping[str, Any] = field(default_factory=dict)
 
@@ -64,10 +65,10 @@ class Draft:
         folder : where the file will be; names of files in it are relative to that
         command : how to use it
         """
-        lines = [*_comment(f"A policy for {source}, by overcoat init {__version__}."), "#"]
-        lines += [line for text in self._facts() for line in _comment(text)]
+        lines = [*comment_lines(f"A policy for {source}, by overcoat init {__version__}."), "#"]
+        lines += [line for text in self._facts() for line in comment_lines(text)]
         if command:
-            lines += ["#", *_comment("To use it:"), f"#   {command}"]
+            lines += ["#", *comment_lines("To use it:"), f"#   {command}"]
         lines.append("")
         lines += self._keys(Path(folder))
         return "\n".join(lines) + "\n"
@@ -80,6 +81,8 @@ class Draft:
         )
         if self.change:
             yield f"Changed from what was asked, which cannot be met: {self.change}."
+        for one in self.details:
+            yield f"{one}."
         yield f"Risk, before → after: {self.risk}."
         yield f"Cost: {self.cost.exactness}."
         more = [f"{self.cost.suppressed_percent:.3g} % of the items suppressed"]
@@ -100,12 +103,12 @@ class Draft:
             value = self.settings.get(key)
             if value is None:
                 continue
-            lines += _comment(why)
+            lines += comment_lines(why)
             if key == "utility" and isinstance(value, Mapping):
-                tables = ["", *_comment(why), "[utility]"]
+                tables = ["", *comment_lines(why), "[utility]"]
                 each = ((toml_value(name), toml_value(one)) for name, one in value.items())
                 tables += [f"{name} = {items}" for name, items in each]
-                del lines[-len(_comment(why)) :]
+                del lines[-len(comment_lines(why)) :]
                 continue
             if key in ("utility", "hierarchy") and not is_no_file(str(value)):
                 value = Path(os.path.relpath(value, folder)).as_posix()
@@ -124,16 +127,6 @@ _WHY = {
     "utility_level": "The sets whose counts stay exact are the nodes of the hierarchy at this "
     "level: items are merged within one only.",
 }
-
-
-def _comment(text: str) -> list[str]:
-    lines, line = [], "#"
-    for word in " ".join(text.split()).split(" "):
-        if len(line) + 1 + len(word) > _WIDTH and line != "#":
-            lines.append(line)
-            line = "#"
-        line += f" {word}"
-    return [*lines, "".join(one if one.isprintable() else "?" for one in line)]
 
 
 def draft(
@@ -177,7 +170,7 @@ def draft(
     try:
         result = find_release(data, bound, _METHOD, context=context, seconds={})
         cost = Meter(data, stage=context.start("evaluate")).cost(result)
-        return _drafted(asked, result, cost, "", odd, asked, context)
+        return _drafted(asked, result, cost, None, odd, asked, context)
     except InfeasibleError as error:
         best = _best(data, policy, context)
         if best is None:
@@ -185,21 +178,22 @@ def draft(
     settings = dict(asked) | best.settings
     if "utility" in best.settings:
         settings["utility_level"] = None
-    return _drafted(settings, best.result, best.cost, best.change, odd, asked, context)
+    return _drafted(settings, best.result, best.cost, best, odd, asked, context)
 
 
 def _drafted(
     settings: Mapping[str, Any],
     result: Result,
     cost: Cost,
-    change: str,
+    nearest: Proposal | None,
     odd: tuple[str, ...],
     asked: Mapping[str, Any],
     context: Context,
 ) -> Draft:
     with context.stage("risk") as stage:
         risk = exposed(result, stage=stage)
-    return Draft(settings, result, cost, risk, change, odd, asked)
+    change, details = ("", ()) if nearest is None else (nearest.change, nearest.details)
+    return Draft(settings, result, cost, risk, change, details, odd, asked)
 
 
 def _best(data: Transactions, policy: Policy, context: Context) -> Proposal | None:

@@ -13,11 +13,27 @@ from overcoat.loss.ul import UtilityLoss
 from overcoat.partition import Partition
 from overcoat.policy.sets import near_items
 from overcoat.release.result import Result
-from overcoat.words import listed, people
+from overcoat.words import count_of, listed, people
 
-__all__ = ["Explanation", "Reason", "explain"]
+__all__ = ["Alternative", "Explanation", "Reason", "explain"]
 
 _ALTERNATIVES = 3
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A partner that would have come next.
+
+    Attributes
+    ----------
+    partner : its items
+    people : how many people hold the union
+    log2_loss : of the union
+    """
+
+    partner: tuple[str, ...]
+    people: int
+    log2_loss: float
 
 
 @dataclass(frozen=True)
@@ -33,8 +49,8 @@ class Reason:
     matched : how many people its labels matched at that time, too few of them
     people : how many people hold the union, or what was suppressed
     log2_loss : of the union, or of the suppression
-    alternatives : other partners, the cheapest first, each with its log2 loss; none for a
-        suppression, which is the last resort
+    alternatives : other partners, the cheapest first; none for a suppression, which is the last
+        resort
     """
 
     action: Literal["merge", "suppress"]
@@ -44,7 +60,7 @@ class Reason:
     matched: int
     people: int
     log2_loss: float
-    alternatives: tuple[tuple[tuple[str, ...], float], ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,13 +100,20 @@ class Explanation:
                     "was suppressed"
                 )
                 continue
+            size = len(one.group)
+            cost = _cost(size + len(one.partner), one.people, one.log2_loss)
             lines.append(
-                f"     {_called(one.group)} was merged with {_called(one.partner)}: together "
-                f"{people(one.people)}, log2 UL {one.log2_loss:.2f}"
+                f"     {_called(one.group)} was merged with {_called(one.partner)}: {cost}"
             )
-            for other, loss in one.alternatives:
-                lines.append(f"       next: {_called(other)}, log2 UL {loss:.2f}")
+            for other in one.alternatives:
+                cost = _cost(size + len(other.partner), other.people, other.log2_loss)
+                lines.append(f"       next: {_called(other.partner)}: {cost}")
         return "\n".join(lines)
+
+
+def _cost(size: int, holders: int, log2_loss: float) -> str:
+    """Return what a group costs, in people before any logarithm."""
+    return f"{people(holders)} told as one of {count_of(size, 'item')} (log2 UL {log2_loss:.2f})"
 
 
 def _called(items: tuple[str, ...]) -> str:
@@ -106,8 +129,8 @@ def explain(result: Result, item: str, *, stage: Stage = QUIET) -> Explanation:
     >>> print(explain(anonymize(rows, 2, AllItemsets(2)), "c"))
     c: 1 person; published as (b|c)
       1. {c} matched only 1 person:
-         c was merged with b: together 3 people, log2 UL -1.96
-           next: a, log2 UL -1.54
+         c was merged with b: 3 people told as one of 2 items (log2 UL -1.96)
+           next: a: 4 people told as one of 2 items (log2 UL -1.54)
     """
     data, outcome = result.data, result._outcome
     if item not in data.vocabulary:
@@ -126,15 +149,16 @@ def explain(result: Result, item: str, *, stage: Stage = QUIET) -> Explanation:
     for step, group, partner in outcome.replay():
         stage()
         if code in group or code in partner:
-            alternatives: list[tuple[float, tuple[int, ...]]] = []
+            alternatives: list[tuple[float, tuple[int, ...], int]] = []
             if step.action == "merge":
                 for first, members in groups.items():
                     stage()
                     if first in (min(group), min(partner)) or block_of[first] != block_of[group[0]]:
                         continue
                     union = np.array(sorted(group + members), np.int32)
-                    cost = loss.log2_of_group(union, loss.support(union))
-                    alternatives.append((cost, members))
+                    holders = loss.support(union)
+                    cost = loss.log2_of_group(union, holders)
+                    alternatives.append((cost, members, holders))
                 alternatives.sort()
             union = np.array(sorted(group + partner), np.int32)
             image = {int(home[one]) for one in step.constraint} - {-1}
@@ -152,8 +176,8 @@ def explain(result: Result, item: str, *, stage: Stage = QUIET) -> Explanation:
                         np.array(sorted(group + partner), np.int32), step.support
                     ),
                     tuple(
-                        (tuple(labels[one] for one in members), cost)
-                        for cost, members in alternatives[:_ALTERNATIVES]
+                        Alternative(tuple(labels[one] for one in members), holders, cost)
+                        for cost, members, holders in alternatives[:_ALTERNATIVES]
                     ),
                 )
             )

@@ -25,7 +25,7 @@ from overcoat.words import count_of, listed, people
 
 __all__ = ["Proposal", "propose", "suggest"]
 
-_Candidate = tuple[str, str, dict[str, Any]]  # name, change, settings
+_Candidate = tuple[str, str, dict[str, Any], tuple[str, ...]]  # name, change, settings, details
 _NAMES = 3  # of sets, where many are joined
 
 
@@ -43,6 +43,7 @@ class Proposal:
     cost : what that costs
     below_k : people of whom as many items as was asked fit fewer rows of the release than was
         asked; None where the policy that was asked for is not about all sets of so many items
+    details : what `change` has no room for: each set that is given up, or joined with others
     doubtful : whether an expert should look at what it joins
     """
 
@@ -54,6 +55,7 @@ class Proposal:
     cost: Cost
     below_k: Reach | None = None
     doubtful: bool = False
+    details: tuple[str, ...] = ()
 
 
 def suggest(
@@ -83,7 +85,7 @@ def propose(
     if method.start is not None:  # sets may name what only the earlier release had
         policy = replace(policy, known=policy.known.union(method.start))
     meter: Meter | None = None
-    for name, change, settings in _candidates(data, policy, method, context):
+    for name, change, settings, details in _candidates(data, policy, method, context):
         if method.start is not None and "utility" in settings:
             settings["utility"] = _completed(settings["utility"], data, method.start)
         candidate = _changed(policy, settings)
@@ -97,7 +99,7 @@ def propose(
         doubtful = "doubtful" in change and name.endswith("joined")
         cost = meter.cost(result)
         below = _below(policy, result, context)
-        yield Proposal(name, change, settings, candidate, result, cost, below, doubtful)
+        yield Proposal(name, change, settings, candidate, result, cost, below, doubtful, details)
 
 
 def _below(asked: Policy, result: Result, context: Context) -> Reach | None:
@@ -138,37 +140,37 @@ def _candidates(
         if len(mapping) > data.n_items:  # it goes on from another, and s holds for both
             percent = max(percent, percent_for(len(mapping.suppressed), len(mapping)))
         words = f"s = {percent:g} %: {count_of(needed, 'item')} may go"
-        yield "suppress", words, {"max_suppressed": percent}
+        yield "suppress", words, {"max_suppressed": percent}, ()
 
     def met(settings: dict[str, Any]) -> bool:
         return _met(data, _changed(policy, settings), method, context)
 
     k = _largest(2, policy.k, lambda k: met({"k": k}))
     if k:
-        yield "k", f"k = {k} instead of {policy.k}", {"k": k}
+        yield "k", f"k = {k} instead of {policy.k}", {"k": k}, ()
     sizes = [family.m for family in policy.privacy if isinstance(family, AllItemsets)]
     m = None
     if sizes and max(sizes) > 1:
         m = _largest(1, max(sizes), lambda m: met({"km": m}))
         if m:
-            yield "m", f"m = {m} instead of {max(sizes)}", {"km": m}
+            yield "m", f"m = {m} instead of {max(sizes)}", {"km": m}, ()
     # Neither by itself: both together, if they do.
     if sizes and max(sizes) > 1 and policy.k > 2 and not k and not m:
         k = _largest(2, policy.k, lambda k: met({"k": k, "km": 1}))
         if k:
             words = f"m = 1 instead of {max(sizes)}, and k = {k} instead of {policy.k}"
-            yield "both", words, {"k": k, "km": 1}
+            yield "both", words, {"k": k, "km": 1}, ()
 
 
 def _loosened(data: Transactions, policy: Policy, context: Context) -> Iterator[_Candidate]:
     """Yield policies under which the items in no set may be merged; then with fewer sets, too."""
     together: dict[str, Any] = {"rest": "together"}
     words = "the items in no set may be merged with each other (rest = together)"
-    yield "together", words, together
+    yield "together", words, together, ()
     bound = _changed(policy, together).bind(data)
     if bound.utility.named:
-        for name, change, settings in _fewer_sets(data, bound, context):
-            yield f"together-{name}", f"{words}, and it {change}", together | settings
+        for name, change, settings, details in _fewer_sets(data, bound, context):
+            yield f"together-{name}", f"{words}, and it {change}", together | settings, details
 
 
 def _fewer_sets(data: Transactions, bound: BoundPolicy, context: Context) -> Iterator[_Candidate]:
@@ -182,15 +184,24 @@ def _fewer_sets(data: Transactions, bound: BoundPolicy, context: Context) -> Ite
         f"{named[number].name} ({people(_people(data, named[number].codes))})" for number in gone
     ]
     change = f"keeps {len(keep)} of {len(named)} utility sets; gives up {listed(told)}"
-    yield "sets", change, {"utility": kept}
+    every = ", ".join(told)
+    given_up = () if listed(told) == every else (f"Given up: {every}",)
+    yield "sets", change, {"utility": kept}, given_up
     groups = fold_sets(data, bound, stage=context.start("suggest"))
     if groups is not None and len(groups) > 1:
+        members = [[named[number].name for number in group] for group in groups]
+        short = [_briefly(names) for names in members]
+        if len({*short}) < len(short):  # by chance
+            short = [" + ".join(names) for names in members]
         joined = {
-            " + ".join(named[number].name for number in group): [
-                labels[code] for number in group for code in named[number].codes
-            ]
-            for group in groups
+            name: [labels[code] for number in group for code in named[number].codes]
+            for name, group in zip(short, groups, strict=True)
         }
+        details = tuple(
+            f"{name}: {', '.join(names)}"
+            for name, names in zip(short, members, strict=True)
+            if len(names) > _NAMES
+        )
         change = f"joins {len(named)} utility sets to {len(groups)}, each with its nearest in the "
         change += "hierarchy"
         if far := _far(bound, groups):
@@ -201,7 +212,7 @@ def _fewer_sets(data: Transactions, bound: BoundPolicy, context: Context) -> Ite
                 "nothing but the root of the hierarchy is above all their items, so an expert may "
                 "not want them joined"
             )
-        yield "joined", change, {"utility": joined}
+        yield "joined", change, {"utility": joined}, details
 
 
 def _briefly(names: list[str]) -> str:

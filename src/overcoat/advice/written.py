@@ -12,6 +12,7 @@ from overcoat.advice.suggest import Proposal
 from overcoat.data.io import Staging, make_folder
 from overcoat.policy.config import FILES, KEYS
 from overcoat.policy.hierarchy import is_no_file
+from overcoat.policy.keys import comment_lines
 from overcoat.policy.policy import Policy
 from overcoat.policy.privacy import Itemsets
 from overcoat.policy.sets import Sets
@@ -74,8 +75,10 @@ def write_proposals(
     files: dict[str, str] = {}
     for one in proposals:
         values = dict(settings) | one.settings
-        told = [one.change, f"tried and met: {_cost(one)}", str(one.cost.exactness)]
-        lines = [f"# {line}" for line in told]
+        if "utility" in one.settings:  # instead of the level they were read from
+            values["utility_level"] = None
+        told = [one.change, f"tried and met: {_cost(one)}", str(one.cost.exactness), *one.details]
+        lines = [line for text in told for line in comment_lines(text)]
         for key in KEYS:
             value = values.get(key)
             if value is None or value is False or value == ():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,13 @@ from overcoat.application.said import Input, Outputs, Statement
 from overcoat.context import Context
 from overcoat.data.io import Staging, check_outputs, send
 from overcoat.data.io.databases.address import shown
+from overcoat.data.transactions import Transactions
 from overcoat.errors import OvercoatError, PolicyError
+from overcoat.policy.config import state_policy
 
-__all__ = ["check_draft", "init", "profile"]
+__all__ = ["Ask", "check_draft", "init", "profile"]
+
+Ask = Callable[[Profile, Callable[[Mapping[str, Any]], None]], Mapping[str, Any]]
 
 
 def profile(data: Input, *, k: int = 5, context: Context) -> Profile:
@@ -32,18 +36,41 @@ def check_draft(output: str, *, named: bool) -> None:
         raise PolicyError(f"{output} exists: say with -o where to write, -o {output} to replace it")
 
 
+def _try_out(transactions: Transactions, data: Input, said: Mapping[str, Any]) -> None:
+    """Read the files that are named, and look whether they are about these data."""
+    stated = {name: said[name] for name in ("hierarchy", "utility") if said[name] is not None}
+    if "hierarchy" in stated and said["utility_level"] is not None:
+        stated["utility_level"] = said["utility_level"]
+    state_policy({"k": 5, "km": 2, **stated}, sep=data.set_sep).bind(transactions)
+
+
 def init(
-    data: Input, said: Mapping[str, Any], output: str, *, context: Context
+    data: Input,
+    said: Mapping[str, Any],
+    output: str,
+    *,
+    ask: Ask | None = None,
+    context: Context,
 ) -> tuple[dict[str, Any], str]:
     """Write a policy for some data that is met; return its figures, and its text.
 
-    `said` are the parameters of `advice.draft.draft`; None, or left out, takes the default.
+    Parameters
+    ----------
+    said : the parameters of `advice.draft.draft`; None, or left out, takes the default
+    ask : who is asked for what was not said, once the data were looked at. It is given what is in
+        the data, and a function that raises an error where what is said so far cannot be
     """
+    check_outputs([data.source], [output])
+    with context.stage("read") as stage:
+        transactions = data.read(stage)
+    if ask is not None:
+        with context.stage("profile") as stage:
+            seen = look_at(transactions, k=said["k"] or 5, stage=stage)
+        context.start("done")()
+        said = ask(seen, lambda so_far: _try_out(transactions, data, so_far))
     given = {name: value for name, value in said.items() if value is not None}
     files = [str(given[name]) for name in ("hierarchy", "utility") if name in given]
     check_outputs([data.source, *files], [output])
-    with context.stage("read") as stage:
-        transactions = data.read(stage)
     found = draft(transactions, sep=data.set_sep, context=context, **given)
     folder = Path(".") if output == "-" else Path(output).parent
     source = Path(shown(data.source)).name if "://" not in data.source else shown(data.source)

@@ -62,7 +62,7 @@ __all__ = ["risk"]
     "--attacks",
     type=click.IntRange(1),
     metavar="N",
-    help="Also draw N people, tell an attacker M of their items, and show how many rows fit.",
+    help="Also draw N people, tell an attacker M of their items, and show which rows fit.",
 )
 @seed_option
 @layout_option

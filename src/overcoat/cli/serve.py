@@ -79,10 +79,11 @@ def serve(
     from overcoat.web.serve import serve as run
     from overcoat.words import without_passwords
 
-    names = {
-        _called(source): source if "://" in source else str(Path(source).absolute())
-        for source in given
-    }
+    names: dict[str, str] = {}
+    for source in given:
+        address = source if "://" in source else str(Path(source).absolute())
+        short = _called(source)
+        names[short if short not in names else address] = address
     run(
         Serving(
             host,
@@ -102,5 +103,10 @@ def serve(
 
 
 def _called(source: str) -> str:
-    """Return what a page calls a source."""
-    return source if "://" in source else Path(source).absolute().name
+    """Return what a page calls a source.
+
+    >>> _called("/data/wards"), _called("sqlite:///data/ward.db#visits")
+    ('wards', 'ward.db#visits')
+    """
+    scheme, _, rest = source.rpartition("://")
+    return Path(rest).absolute().name if scheme in ("", "sqlite", "duckdb") else source

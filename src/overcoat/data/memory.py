@@ -22,6 +22,7 @@ __all__ = [
     "polars_fits",
     "require_memory",
     "require_polars",
+    "resident_memory_mb",
 ]
 
 # What polars takes of the address space. Measured: 380 MiB when it is imported, then for its first
@@ -163,6 +164,12 @@ class StagePeaks:
         self._most = max(self._most, peak)
         if self._stage is not None:
             self._found[self._stage] = max(self._found.get(self._stage, 0.0), peak)
+
+
+def resident_memory_mb() -> float:
+    """Return the resident memory this process has now, in MB; not a number if that is not told."""
+    found = _field("/proc/self/status", "VmRSS:")
+    return math.nan if found is None else found / (1 << 20)
 
 
 def peak_memory_mb() -> float:

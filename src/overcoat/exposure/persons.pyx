@@ -4,13 +4,16 @@
 
 import numpy as np
 
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 
 from overcoat.context import QUIET
 from overcoat.data.pulse cimport Pulse
 
+from overcoat.data.native import item_supports
+
 cdef enum:
     MOST = 64  # items known
+    SETS = 1024  # so many sets of a person are looked at together
 
 
 cdef inline uint64_t _bit_of(int32_t label) noexcept nogil:
@@ -44,7 +47,8 @@ cdef class Persons:
         self.start = np.ascontiguousarray(offsets, np.int64)
         self.label = np.ascontiguousarray(labels, np.int32)
         self.weight = np.ascontiguousarray(counts, np.int64)
-        self.first = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=n_labels))])
+        n_rows = item_supports(offsets, labels, np.ones(len(counts), np.int64), n_labels)
+        self.first = np.concatenate([[0], np.cumsum(n_rows)])
         self.holder = np.empty(len(labels), np.int32)
         cdef int64_t[::1] fill = np.array(self.first)
         cdef int64_t row, j
@@ -196,14 +200,25 @@ cdef class Persons:
         return self.worst, self.total, self.n_nodes <= self.budget
 
     def is_unique(self, labels, int64_t m):
-        """Say whether some set of at most m labels of a row is held by one person only."""
-        cdef int64_t n = len(labels), i, n_slots, slot, support
+        """Say whether some set of at most m labels of a row is held by one person only.
+
+        If one is, so is any with more labels of the row: only the largest need to be looked at.
+        """
+        cdef int64_t n = len(labels), i, n_slots, slot, support, state
         cdef bint found = False
+        if n == 0:
+            return False
         self._look_at(labels)
         self.need = min(m, n)
         try:
             with nogil:
-                for i in range(n):
+                for i in range(n - self.need + 1):
+                    state = self.begins_unique(i, n)
+                    if state == 1:
+                        found = True
+                        break
+                    if state == 0:
+                        continue
                     n_slots = self.gather(i)
                     # If two people hold all that is left, no part of it is unique.
                     if self.hold_all(i, n, n_slots) > 1:
@@ -217,6 +232,54 @@ cdef class Persons:
         finally:
             self._look_away()
         return found
+
+    cdef int64_t begins_unique(self, int64_t which, int64_t n) except -2 nogil:
+        """Say whether a set of `need` labels, the first of them given, is held by one person only.
+
+        The sets are written out, and each is dropped as soon as two people are seen to hold it: of
+        a label that many hold, few rows are looked at. Returns -1 where there are too many sets.
+        """
+        cdef:
+            uint64_t[SETS] sets
+            uint8_t[SETS] seen  # whether one person was seen to hold it
+            uint64_t low, next_, mask, chosen, end
+            int64_t i, j, row, place, n_sets = 0, work = 0
+            int64_t size = self.need - 1, n_later = n - which - 1
+            int32_t label = self.known[which]
+        if n_later >= 63:
+            return -1
+        chosen, end = ((<uint64_t> 1) << size) - 1, (<uint64_t> 1) << n_later
+        while chosen < end:  # all with so many bits, in order
+            if n_sets == SETS:
+                return -1
+            sets[n_sets], seen[n_sets] = chosen, False
+            n_sets += 1
+            if chosen == 0:
+                break
+            low = chosen & (~chosen + 1)
+            next_ = chosen + low
+            chosen = (((next_ ^ chosen) >> 2) // low) | next_
+        for i in range(self.first[label], self.first[label + 1]):
+            row, mask = self.holder[i], 0
+            for j in range(self.start[row], self.start[row + 1]):
+                place = self.place_of[self.label[j]] - which - 1
+                if place >= 0:
+                    mask |= (<uint64_t> 1) << place
+            j = 0
+            while j < n_sets:
+                if mask & sets[j] != sets[j]:
+                    j += 1
+                elif seen[j] or self.weight[row] > 1:
+                    n_sets -= 1
+                    sets[j], seen[j] = sets[n_sets], seen[n_sets]
+                else:
+                    seen[j] = True
+                    j += 1
+            work += 8 + n_sets
+            if n_sets == 0:
+                break
+        self.pulse.beat(work)
+        return n_sets > 0
 
     def _look_at(self, labels):
         """Number the labels of one row by how rare they are; return their order."""

@@ -24,6 +24,10 @@ from overcoat.words import count_of, listed, people
 
 __all__ = ["Attack", "Risk", "assess", "attack"]
 
+_Rows = tuple[tuple[tuple[str, ...], int], ...]  # labels, and how many people have them
+_NO_ROWS: _Rows = ()
+_SHOWN_ROWS = 3  # of those that fit in an attack
+
 
 @dataclass(frozen=True)
 class Risk:
@@ -192,17 +196,21 @@ def _same(meet: Partition, one: Partition, mapping: Mapping, data: Transactions)
 
 @dataclass(frozen=True)
 class Attack:
-    """One attack: what the attacker knows of somebody, and how many rows it may be.
+    """One attack: what the attacker knows of somebody, and which rows it may be.
 
     Attributes
     ----------
     items : what he knows
     before, after : how many rows of the original, and of the release, fit
+    rows_before, rows_after : the first few of these, as he reads them, each with how many people
+        have such a row
     """
 
     items: tuple[str, ...]
     before: int
     after: int | None = None
+    rows_before: _Rows = ()
+    rows_after: _Rows = ()
 
 
 def attack(
@@ -214,11 +222,13 @@ def attack(
     seed: int = 0,
     linkable: Iterable[str] | None = None,
 ) -> tuple[Attack, ...]:
-    """Draw people, tell an attacker some of their items, and count who it may be.
+    """Draw people, tell an attacker some of their items, and show who it may be.
 
     >>> data = Transactions.of([{"a", "b"}, {"a", "c"}, {"a", "b"}])
-    >>> [(one.items, one.before) for one in attack(data, known=2, number=2)]
-    [(('a', 'c'), 1), (('a', 'b'), 2)]
+    >>> for one in attack(data, known=2, number=2):
+    ...     print(one.items, one.before, one.rows_before)
+    ('a', 'c') 1 ((('a', 'c'), 1),)
+    ('a', 'b') 2 ((('a', 'b'), 2),)
     """
     known, number = check_count("known", known), check_count("number", number)
     mask = _mask(data, linkable)
@@ -233,20 +243,27 @@ def attack(
             codes = codes[mask[codes]]
         told = np.sort(rng.permutation(codes)[:known])
         items = tuple(data.vocabulary[code] for code in told.tolist())
-        after = None
+        before, rows_before = _fitting(data, told.tolist())
+        after, rows_after = None, _NO_ROWS
         if mapping is not None and published is not None:
             labels = {label for item in items if (label := mapping[item]) is not None}
-            after = _holding(published, [published.vocabulary.code(label) for label in labels])
-        attacks.append(Attack(items, _holding(data, told.tolist()), after))
+            after, rows_after = _fitting(published, [published.vocabulary.code(x) for x in labels])
+        attacks.append(Attack(items, before, after, rows_before, rows_after))
     return tuple(attacks)
 
 
-def _holding(data: Transactions, codes: list[int]) -> int:
+def _fitting(data: Transactions, codes: list[int]) -> tuple[int, _Rows]:
+    """Return how many rows have all of these, and the first few of them."""
     rows = np.repeat(np.arange(data.n_distinct), data.lengths)
     wanted = np.zeros(data.n_items, bool)
     wanted[codes] = True
     held = np.bincount(rows[wanted[data.codes]], minlength=data.n_distinct)
-    return int(data.counts[held == len(codes)].sum())
+    fit = np.flatnonzero(held == len(codes))
+    shown = tuple(
+        (tuple(data.vocabulary[code] for code in data.row(row).tolist()), int(data.counts[row]))
+        for row in fit[:_SHOWN_ROWS].tolist()
+    )
+    return int(data.counts[fit].sum()), shown
 
 
 def _mask(data: Transactions, linkable: Iterable[str] | None) -> NDArray[np.bool_] | None:

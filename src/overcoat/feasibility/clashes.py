@@ -249,7 +249,11 @@ def keep_most(
             if among:  # else one of them went already
                 kept.discard(min(among, key=lambda block: (weight[block], block)))
     # Whoever went for another's sake may be able to come back.
+    others: dict[int, list[Blocks]] = {block: [] for block in range(rest)}  # of the edges with it
+    for edge in edges:
+        for block in edge:
+            others[block].append(edge - {block})
     for block in sorted(set(range(rest)) - kept, key=lambda block: (-weight[block], block)):
-        if not any(edge <= kept | {block} for edge in edges) and not clashes_of(kept | {block}):
+        if not any(edge <= kept for edge in others[block]) and not clashes_of(kept | {block}):
             kept.add(block)
     return sorted(kept), sorted(set(range(rest)) - kept)

@@ -8,7 +8,8 @@ true while it moves, and what has come to lie below the cut is never counted.
 
 Rows are extended on the way: from the node of the cut that stands for an entry up to the root. The
 order of a walk has parents first, so climbing can stop at the first node that does not come after
-the branch.
+the branch. Where all nodes are linkable, the entries of a row lie in the order of the walk, those
+that come last first: what cannot come after the branch is at the end, and is not looked at.
 """
 
 import numpy as np
@@ -40,6 +41,7 @@ cdef class CountTree:
         const uint8_t[::1] _linkable
         # the walk: place of each node in its order; what is under the nodes of the branch
         int32_t[::1] _rank
+        bint _ranked                # whether the entries of rows lie by rank, the last first
         uint8_t[::1] _covered
         # scratch of one branch, by node; zero between uses
         int64_t[::1] _support, _n_entries
@@ -58,6 +60,7 @@ cdef class CountTree:
         self.n_nodes, self.n_rows = len(parent), len(counts)
         self._parent, self._end, self._home = parent, end, home
         self._linkable = linkable.view(np.uint8)
+        self._ranked = linkable.all()
         row_of = np.repeat(np.arange(self.n_rows, dtype=np.int32), np.diff(offsets))
         if not linkable[codes].all():
             codes = codes[np.lexsort((~linkable[codes], row_of))]
@@ -179,6 +182,8 @@ cdef class CountTree:
         """Yield, in lexicographic order, the sets that are shown and that fewer than k support."""
         np.asarray(self._rank)[order] = np.arange(self.n_nodes, dtype=np.int32)
         np.asarray(self._covered)[:] = 0
+        if self._ranked:
+            self._sort_by_rank()
         if size == 1:
             # Rows come with a mark in the lowest bit: whether they show the branch.
             rows = 2 * np.arange(self.n_rows, dtype=np.int32) + 1
@@ -190,6 +195,22 @@ cdef class CountTree:
             beat(self._tell, &self._work, A_BRANCH)
             if self._linkable[node] and self._is_left(node):
                 yield from self._branch((), node, self._rows_of(node), size, k)
+
+    cdef int _sort_by_rank(self) except -1:
+        """Put the entries of each row in the order of the walk, the last first."""
+        cdef int64_t row, start, i, j
+        cdef int32_t node
+        with nogil:
+            for row in range(self.n_rows):
+                start = self._offsets[row]
+                for i in range(start + 1, self._offsets[row + 1]):
+                    node, j = self._codes[i], i
+                    while j > start and self._rank[self._codes[j - 1]] < self._rank[node]:
+                        self._codes[j] = self._codes[j - 1]
+                        j -= 1
+                    self._codes[j] = node
+                    beat(self._tell, &self._work, 1 + i - j)
+        return 0
 
     def _branch(self, tuple before, int32_t last, int32_t[::1] rows, int size, int64_t k):
         """Yield what the walk finds below the branch of `before` and `last`, that `rows` hold."""
@@ -293,6 +314,8 @@ cdef class CountTree:
             self._stamp += 1
             for e in range(self._offsets[row], self._offsets[row + 1]):
                 node = self._codes[e]
+                if self._rank[node] <= after and self._ranked:
+                    break  # its ancestors come before it, and the other entries, too
                 if self._covered[node]:
                     continue
                 shows = (rows[i] & 1) & self._linkable[node]

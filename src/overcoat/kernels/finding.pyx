@@ -101,11 +101,16 @@ cdef class SetFinder:
         return -1
 
     cdef int _look(self, Level level, int32_t owner) except -1 nogil:
-        """Find what an owner has, the first of it."""
+        """Find what an owner has, the first of it, or what comes after that which it had."""
         cdef Owned* owned = &level.owned[owner]
+        cdef const int32_t* after = NULL
+        cdef int64_t after_support = 0
+        if not owned.waits:  # what it had may have changed, what comes after that has not
+            after = owned.groups + (owned.n - 1) * level.size
+            after_support = owned.supports[owned.n - 1]
         self._search.run(
             self._grouping, owner, level.size, self._k, owned.above, &self._linkable[0],
-            owned.enough, self._tell)
+            owned.enough, after, after_support, self._tell)
         return level.take(owner, self._search, self._clock)
 
     cdef int _go_on(self, Level level, int32_t owner) except -1 nogil:
@@ -117,7 +122,8 @@ cdef class SetFinder:
         if owned.at < owned.n:
             level.down(0)
         elif owned.n == owned.enough:  # it may have more
-            owned.enough = min(MORE * owned.enough, max(MOST, owned.enough))
+            # To look for pairs takes the same, however many are wanted.
+            owned.enough = MOST if level.size == 2 else min(MORE * owned.enough, MOST)
             self._look(level, owner)
         else:
             level.drop(owner)

@@ -82,7 +82,7 @@ cdef class Grouping(Partners):
         """Return the most supported sets of `size` linkable groups that fewer than k support."""
         cdef const uint8_t[::1] marked = linkable
         with nogil:
-            self._search.run(self, group, size, k, above, &marked[0], limit, self._tell)
+            self._search.run(self, group, size, k, above, &marked[0], limit, NULL, 0, self._tell)
         cdef Py_ssize_t n = self._search.found.n
         if n == 0:
             return np.empty(0, np.int64), np.empty((0, size), np.int32)

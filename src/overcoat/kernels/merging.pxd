@@ -1,9 +1,21 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define fetch_ahead(place) __builtin_prefetch(place)
+    #else
+    #define fetch_ahead(place) ((void) 0)
+    #endif
+    """
+    # Ask for a place in memory that will be looked at soon.
+    void fetch_ahead(const void* place) noexcept nogil
+
 cdef enum:
+    AHEAD = 8  # so many rows ahead
     # A row in `_rows`: its head, then its items. The count has 64 bits and takes two places.
-    LENGTH, NUMBER, COUNT
+    LENGTH = 0, NUMBER, COUNT
     HEAD = COUNT + 2
     LONG = 64  # a row with so many items is not searched from end to end
 
@@ -46,6 +58,7 @@ cdef class GroupedRows:
 
     cdef int _fill(self, offsets, codes, counts) except -1
     cdef int _look_for_equal_rows(self) except -1
+    cdef int64_t _list_rows(self, int32_t group, int32_t* out) noexcept nogil
     cdef bint _is_smaller(self, int32_t one, int32_t other) noexcept nogil
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil
     cdef void _drop(self, int32_t row, int32_t item) noexcept nogil

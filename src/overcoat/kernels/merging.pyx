@@ -110,13 +110,15 @@ cdef class GroupedRows:
         """Unite two groups; return the union."""
         cdef:
             int32_t small = one, large = other, item, row, kept, gone
-            int64_t j, overlap = 0
+            int64_t j, end, overlap = 0
         if self._is_smaller(large, small):
             small, large = large, small
         item = small
         while item >= 0:
             j = self._holder_start[item]
-            while j < self._holder_start[item] + self._holder_length[item]:
+            end = j + self._holder_length[item]
+            while j < end:
+                fetch_ahead(&self._rows[self._holders[min(j + AHEAD, end - 1)]])
                 row = self._holders[j]
                 beat(self._tell, &self._work, min(self._rows[row + LENGTH], LONG))
                 if self._holds(row, large):
@@ -124,8 +126,8 @@ cdef class GroupedRows:
                     self._drop(row, item)
                     self._holder_length[item] -= 1
                     self._n_group_rows[small] -= 1
-                    self._holders[j] = (
-                        self._holders[self._holder_start[item] + self._holder_length[item]])
+                    end -= 1
+                    self._holders[j] = self._holders[end]
                 else:
                     j += 1
             item = self._next[item]
@@ -176,7 +178,7 @@ cdef class GroupedRows:
         lengths = np.diff(offsets)
         cdef const int64_t[::1] longest_first = np.argsort(-lengths, kind="stable")
         self._n_with = n_rows - np.concatenate([[0], np.cumsum(np.bincount(lengths))])
-        per_item = np.bincount(codes, minlength=self.n_items)[:self.n_items]
+        per_item = item_supports(offsets, codes, np.ones(n_rows, np.int64), self.n_items)
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
         self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
@@ -250,6 +252,19 @@ cdef class GroupedRows:
         self._fill(offsets, codes, counts)  # the first item of a group now stands for all of it
         self._n_group_rows = np.asarray(self._holder_length).astype(np.int64)
         return 0
+
+    cdef int64_t _list_rows(self, int32_t group, int32_t* out) noexcept nogil:
+        """List where the rows of a group start; return how many there are.
+
+        Rows lie anywhere, and who has a list of them can ask for the next ones in time.
+        """
+        cdef int64_t n = 0
+        while group >= 0:
+            memcpy(out + n, &self._holders[0] + self._holder_start[group],
+                   self._holder_length[group] * sizeof(int32_t))
+            n += self._holder_length[group]
+            group = self._next[group]
+        return n
 
     cdef bint _is_smaller(self, int32_t one, int32_t other) noexcept nogil:
         """Whether it takes less to visit the items and rows of one group than of another."""

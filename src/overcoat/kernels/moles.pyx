@@ -17,12 +17,21 @@ import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from overcoat.kernels.pulse cimport beat
 
 from overcoat.kernels.limits import check_places
 from overcoat.kernels.reference import TooManySetsError, nothing
+
+
+cdef inline bint agree(const int32_t* one, const int32_t* other, int n) noexcept nogil:
+    """Whether two sets, or parts of them, are the same; they are so short that a call takes more."""
+    cdef int i
+    for i in range(n):
+        if one[i] != other[i]:
+            return False
+    return True
 
 
 cdef class _Sets:
@@ -95,8 +104,7 @@ cdef class _Sets:
         cdef int64_t mask = self.table.shape[0] - 1
         cdef int64_t place = self.hash(items) & mask
         while self.table[place]:
-            if memcmp(self.items + (self.table[place] - 1) * <int64_t> self.size, items,
-                      self.size * sizeof(int32_t)) == 0:
+            if agree(self.items + (self.table[place] - 1) * <int64_t> self.size, items, self.size):
                 return self.supports[self.table[place] - 1]
             place = (place + 1) & mask
         return 0
@@ -201,7 +209,7 @@ cdef class _Search:
                 here = of.items + i * size
                 # Those that differ in the last item only come right after it.
                 joined = (
-                    i + 1 < of.n and not memcmp(here, here + size, (size - 1) * sizeof(int32_t)))
+                    i + 1 < of.n and agree(here, here + size, size - 1))
                 depth = 0  # how much the set has in common with the one before it
                 while i and here[depth] == (here - size)[depth]:
                     depth += 1
@@ -222,7 +230,7 @@ cdef class _Search:
             int64_t j, support, work = self.count(size, True)
         for j in range(i + 1, of.n):
             other = of.items + j * size
-            if memcmp(here, other, (size - 1) * sizeof(int32_t)):
+            if not agree(here, other, size - 1):
                 break
             work += size * size
             item = other[size - 1]

@@ -13,7 +13,8 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from overcoat.kernels.merging cimport HEAD, LENGTH, LONG, NUMBER, GroupedRows, count_of
+from overcoat.kernels.merging cimport (
+    AHEAD, HEAD, LENGTH, LONG, NUMBER, GroupedRows, count_of, fetch_ahead)
 from overcoat.kernels.pulse cimport beat
 
 cdef extern from *:
@@ -160,15 +161,16 @@ cdef class Supports(GroupedRows):
     ) noexcept nogil:
         """Count the rows of the first group that hold the others too; stop at limit."""
         cdef int32_t item = groups[0], row, length, hits, i
-        cdef int64_t j, e, total = 0
+        cdef int64_t j, e, last, total = 0
         cdef int64_t end = self._n_with[n]
         end = self._rows.shape[0] if end == self._row_start.shape[0] else self._row_start[end]
         self._stamp += 1
         for i in range(n):
             self._mark[groups[i]] = self._stamp
         while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
+            last = self._holder_start[item] + self._holder_length[item] - 1
+            for j in range(self._holder_start[item], last + 1):
+                fetch_ahead(&self._rows[self._holders[min(j + AHEAD, last)]])
                 row = self._holders[j]
                 if row >= end:
                     continue

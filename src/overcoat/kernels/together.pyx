@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from overcoat.kernels.merging cimport HEAD, LENGTH, LONG, count_of
+from overcoat.kernels.merging cimport AHEAD, HEAD, LENGTH, LONG, count_of, fetch_ahead
 from overcoat.kernels.pulse cimport beat
 from overcoat.kernels.supports cimport Supports
 
@@ -99,10 +99,11 @@ cdef class Together(Supports):
     cdef int32_t _count_rows(self, int32_t group, int64_t* together) except -1 nogil:
         """Count into `together`, all zero so far; return how many are `_seen`."""
         cdef int32_t item = group, row, other, n = 0
-        cdef int64_t j, e, count
+        cdef int64_t j, e, count, end
         while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
+            end = self._holder_start[item] + self._holder_length[item]
+            for j in range(self._holder_start[item], end):
+                fetch_ahead(&self._rows[self._holders[min(j + AHEAD, end - 1)]])
                 row = self._holders[j]
                 count = count_of(&self._rows[row])
                 for e in range(row + HEAD, row + HEAD + self._rows[row + LENGTH]):
@@ -148,7 +149,7 @@ cdef class Together(Supports):
         cdef:
             int32_t small = one, large = other, kept = min(one, other), gone = max(one, other)
             int32_t item, row, slot, own
-            int64_t j, e, count, total
+            int64_t j, e, count, total, end
             int64_t* together
         if self._is_smaller(large, small):
             small, large = large, small
@@ -163,8 +164,9 @@ cdef class Together(Supports):
 
         item = small
         while item >= 0:
-            for j in range(self._holder_start[item],
-                           self._holder_start[item] + self._holder_length[item]):
+            end = self._holder_start[item] + self._holder_length[item]
+            for j in range(self._holder_start[item], end):
+                fetch_ahead(&self._rows[self._holders[min(j + AHEAD, end - 1)]])
                 row = self._holders[j]
                 count = count_of(&self._rows[row])
                 beat(self._tell, &self._work, min(self._rows[row + LENGTH], LONG))

@@ -107,6 +107,9 @@ def state_policy(
 
     >>> state_policy({"k": 5, "km": 2}).privacy
     (AllItemsets(2),)
+    >>> (family,) = state_policy({"k": 5, "km": 2, "linkable": ["flu", "gout"]}).privacy
+    >>> family.linkable.entries[0].items
+    ('flu', 'gout')
     """
     named = [settings[key] for key in FILES if settings.get(key) is not None]
     given = {
@@ -119,6 +122,11 @@ def state_policy(
 
     def sets(value: Any) -> Sets:
         return Sets.read(value, sep=sep) if isinstance(value, (str, Path)) else Sets.of(value)
+
+    def one_set(value: Any) -> Sets:
+        """Take the items of one set, as `policy.toml` lists them."""
+        plain = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        return sets([value] if plain and value else value)
 
     if privacy and "k" not in given:
         problems.append(Problem("k is missing: how many people must an itemset match?"))
@@ -138,7 +146,7 @@ def state_policy(
         # What cannot be read counts as no items and a wrong number as 1, so that the rest is
         # looked at, too.
         items = {
-            name: attempt(lambda name=name: sets(given[name]), Sets())  # type: ignore[misc]
+            name: attempt(lambda name=name: one_set(given[name]), Sets())  # type: ignore[misc]
             for name in ITEMS
             if name in given
         }

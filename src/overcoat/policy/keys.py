@@ -13,6 +13,7 @@ __all__ = [
     "KEYS",
     "PARAMETERS",
     "PROTECTION",
+    "comment_lines",
     "toml_value",
     "written_settings",
 ]
@@ -43,6 +44,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "known": ((str,), "a file name"),
     "ignore_unknown": ((bool,), "true or false"),
 }
+_WIDTH = 96  # of comments
 ALIASES = {"s": "max_suppressed"}
 FILES = (
     *("privacy", "linkable", "private", "utility"),
@@ -51,6 +53,21 @@ FILES = (
 PARAMETERS = ("minimise", "queries", "steps", "seconds", "seed", "cooling")  # of the method
 ITEMS = ("linkable", "private")  # one set of items each
 PROTECTION = ("k", "max_suppressed", "privacy", "km", *ITEMS, "h", "pgen")  # not of what it costs
+
+
+def comment_lines(text: str) -> list[str]:
+    """Return a text as comments of a policy file, in lines that can be read.
+
+    >>> comment_lines("What was  asked for.")
+    ['# What was asked for.']
+    """
+    lines, line = [], "#"
+    for word in " ".join(text.split()).split(" "):
+        if len(line) + 1 + len(word) > _WIDTH and line != "#":
+            lines.append(line)
+            line = "#"
+        line += f" {word}"
+    return [*lines, "".join(one if one.isprintable() else "?" for one in line)]
 
 
 def written_settings(settings: Mapping[str, Any]) -> str:

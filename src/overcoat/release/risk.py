@@ -84,7 +84,7 @@ def attack(
     context: Context | None = None,
     **options: Any,
 ) -> tuple[Attack, ...]:
-    """Draw people, tell an attacker some of their items, and count the rows it may be.
+    """Draw people, tell an attacker some of their items, and show the rows it may be.
 
     For a talk or a class: it shows what `risk` counts. The parameters are those of `risk`; `number`
     is how many people are drawn.

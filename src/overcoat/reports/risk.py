@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from overcoat.exposure.crowds import Crowd
 from overcoat.exposure.risk import Attack, Risk
-from overcoat.words import people
+from overcoat.words import listed, people
 
 __all__ = ["attack_lines", "risk_lines"]
 
@@ -105,11 +105,23 @@ def _percent(number: int, of: int) -> str:
 
 
 def attack_lines(attacks: Sequence[Attack]) -> str:
-    """Return what each attacker knows, and how many rows fit."""
+    """Return what each attacker knows, how many rows fit, and the first of them."""
     lines = []
     for number, one in enumerate(attacks, 1):
         after = "" if one.after is None else f", {one.after:,} of the release"
         what = ", ".join(one.items) or "nothing"
         fit = f"{one.before:,} row{'s' * (one.before != 1)} of the original fit"
         lines.append(f"{number}. knows {what}: {fit}{'s' * (one.before == 1)}{after}")
+        lines += _candidates("original", one.before, one.rows_before)
+        lines += _candidates("release", one.after or 0, one.rows_after)
     return "\n".join(lines)
+
+
+def _candidates(where: str, number: int, rows: Sequence[tuple[Sequence[str], int]]) -> list[str]:
+    lines = []
+    for labels, people_ in rows:
+        several = "" if people_ == 1 else f"  ({people_:,} rows)"
+        lines.append(f"     {where.ljust(8)}  {listed(labels) or 'nothing'}{several}")
+        where = ""
+    more = number - sum(people_ for _, people_ in rows)
+    return [*lines, f"     {'':8}  … and {more:,} more"] if lines and more else lines

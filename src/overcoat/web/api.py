@@ -9,6 +9,7 @@ from fastapi import APIRouter, HTTPException, Path, Request, Response
 from overcoat.web.choices import Choices
 from overcoat.web.models import (
     ChoicesModel,
+    EndModel,
     ErrorModel,
     FileModel,
     KeptModel,
@@ -53,6 +54,20 @@ def make_api(studio: Studio) -> APIRouter:
         if key is None:
             raise HTTPException(401, "this token was used before, or is too old")
         return KeyModel(key=key)
+
+    @api.delete("/session", status_code=204, tags=["session"])
+    async def leave(request: Request) -> None:
+        """Give the key back; it is of no use afterwards."""
+        key = request.scope["state"]["key"]
+        if key is None:
+            raise HTTPException(401, "there is no such key")
+        studio.session.end(key)
+
+    @api.post("/end", status_code=202, tags=["session"])
+    async def end() -> EndModel:
+        """End the server and all jobs; without a workspace folder everything is deleted."""
+        studio.stop_soon()
+        return EndModel(kept=studio.workspace.kept)
 
     # -- projects ----------------------------------------------------------------------------------
 

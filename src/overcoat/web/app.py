@@ -44,7 +44,7 @@ def make_app(
     host, port, scheme : where it is served: no other name is answered
     sample : whether there is a sample hospital from the beginning
     """
-    views = Views()
+    views = Views(kept=studio.workspace.kept)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -80,12 +80,20 @@ def _add_small(app: FastAPI, studio: Studio, views: Views, cookie: str, *, secur
     async def enter(token: str = "") -> Response:
         key = studio.session.exchange(token)
         if key is None:
-            return _page(views, 401, "key")
+            return _page(views, 401, "key", inside=False)
         # Not led on by the answer: a browser that came from elsewhere would not send the cookie.
         page = HTMLResponse(views.page("enter.html"))
         page.set_cookie(cookie, key, httponly=True, samesite="strict", secure=secure, path="/")
         asyncio.get_running_loop().call_soon(lambda: _warm(studio))
         return page
+
+    @app.post("/end", include_in_schema=False)
+    async def end() -> HTMLResponse:
+        studio.stop_soon()
+        told = views.t("base.ended_kept" if studio.workspace.kept else "base.ended_text")
+        title = views.t("base.ended")
+        page = views.page("message.html", title=title, lines=[told], go="", inside=False)
+        return HTMLResponse(page)
 
     @app.get("/static/{name}", include_in_schema=False)
     async def static(name: str) -> Response:
@@ -111,7 +119,7 @@ def _add_small(app: FastAPI, studio: Studio, views: Views, cookie: str, *, secur
         if _for_programs(request):
             message = views.t(f"error.{why if why in _REFUSED else 'missing'}")
             return _json(status, why, message)
-        return _page(views, status, why if why in _REFUSED else "missing")
+        return _page(views, status, why if why in _REFUSED else "missing", inside=False)
 
 
 def _warm(studio: Studio) -> None:
@@ -176,7 +184,10 @@ def _json(
     return JSONResponse({"error": {"kind": kind, "message": message, "problems": told}}, status)
 
 
-def _page(views: Views, status: int, kind: str, lines: list[str] | None = None) -> HTMLResponse:
+def _page(
+    views: Views, status: int, kind: str, lines: list[str] | None = None, *, inside: bool = True
+) -> HTMLResponse:
     told = lines if lines is not None else [views.t(f"error.{kind}_text")]
-    page = views.page("message.html", title=views.t(f"error.{kind}"), lines=told, go="", go_text="")
+    title = views.t(f"error.{kind}")
+    page = views.page("message.html", title=title, lines=told, go="/", inside=inside)
     return HTMLResponse(page, status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from overcoat.errors import DataError
@@ -87,7 +88,13 @@ async def with_guess(studio: Studio, project: Project, choices: Choices) -> Choi
     await job.over.wait()
     if job.state != "done":
         return choices
-    return choices.read_as(**job.result()["guess"])
+    found = job.result()
+    if len(found["tables"]) == 1 and "#" not in choices.source:  # of a database with no other
+        (table,) = found["tables"]
+        return await with_guess(
+            studio, project, replace(choices, source=f"{choices.source}#{table}")
+        )
+    return choices.read_as(**found["guess"])
 
 
 async def _reading(studio: Studio, project: Project, choices: Choices, form: Form) -> Choices:

@@ -12,7 +12,6 @@ import asyncio
 import json
 import os
 import shutil
-import sys
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -22,14 +21,14 @@ from typing import Any
 
 from overcoat._version import __version__
 from overcoat.web.choices import digest_of
+from overcoat.web.workers import Worker
 from overcoat.web.workspace import Project, write_json
 
 __all__ = ["ENDED", "Job", "Jobs", "Limits"]
 
 ENDED = ("done", "failed", "cancelled", "killed")
-_LINE = 1 << 24  # bytes of one line of a worker, at most
 _PATIENCE = 300.0  # seconds that a worker waits for more to do
-_STARTING = 60.0  # seconds that one may take to begin
+_SOON_TO_TELL = 3.0  # seconds of a stage after which its pace says something
 
 
 @dataclass(frozen=True)
@@ -44,6 +43,27 @@ class Limits:
 
     jobs: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
     memory: int | None = None
+
+
+@dataclass(frozen=True)
+class Pace:
+    """When a stage began, and with how much done.
+
+    >>> Pace(0, began=100.0).left(25, 100, now=110.0)
+    30
+    >>> Pace(0, began=100.0).left(99, 100, now=101.0) is None  # too early to tell
+    True
+    """
+
+    done: int = 0
+    began: float = field(default_factory=time.monotonic)
+
+    def left(self, done: int, total: int, now: float | None = None) -> int | None:
+        """Return the seconds until all is done, if it goes on as it went."""
+        spent = (time.monotonic() if now is None else now) - self.began
+        if spent < _SOON_TO_TELL or done <= self.done:
+            return None
+        return round(spent * (total - done) / (done - self.done))
 
 
 @dataclass
@@ -68,8 +88,8 @@ class Job:
     stage: str = ""
     completed: int = 0
     total: int = 0
+    pace: Pace = field(default_factory=Pace)
     error: dict[str, Any] | None = None
-    began: float = field(default_factory=time.monotonic)
     over: asyncio.Event = field(default_factory=asyncio.Event)
     runner: asyncio.Task[None] | None = None
     watchers: int = 0
@@ -83,6 +103,19 @@ class Job:
     def ended(self) -> bool:
         """Whether nothing more will happen."""
         return self.state in ENDED
+
+    def get_on(self, stage: str, completed: int, total: int) -> None:
+        """Take note of how far it has got."""
+        if (stage, total) != (self.stage, self.total):
+            self.pace = Pace(completed)
+        self.stage, self.completed, self.total = stage, completed, total
+
+    @property
+    def remaining(self) -> int | None:
+        """In how many seconds this stage will be over; None as long as nobody can know."""
+        if self.state != "running" or not self.total:
+            return None
+        return self.pace.left(self.completed, self.total)
 
     def result(self) -> dict[str, Any]:
         """Return what it found."""
@@ -99,60 +132,9 @@ class Job:
             "stage": self.stage,
             "completed": self.completed,
             "total": self.total,
+            "remaining": self.remaining,
             "error": self.error,
         }
-
-
-class Worker:
-    """A process that does one job after another."""
-
-    def __init__(self) -> None:
-        self._process: asyncio.subprocess.Process | None = None
-        self._ready = False
-
-    async def start(self) -> None:
-        """Start the process, if there is none."""
-        if self._process is None or self._process.returncode is not None:
-            self._ready = False
-            self._process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "overcoat.web.worker"),
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=_LINE,
-                start_new_session=True,  # Ctrl-C is for the server, which ends its workers
-            )
-
-    async def lines(self, task: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Give it something to do, and yield what it says; ends when it is silent for good."""
-        await self.start()
-        process = self._process
-        assert process is not None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        with suppress(ConnectionError):
-            process.stdin.write(json.dumps(task).encode() + b"\n")
-            await process.stdin.drain()
-        while line := await process.stdout.readline():
-            yield json.loads(line)
-        await process.wait()
-
-    @property
-    def status(self) -> int | None:
-        """With what the process ended; None while it runs."""
-        return None if self._process is None else self._process.returncode
-
-    @property
-    def pid(self) -> int | None:
-        """The number of the process."""
-        return None if self._process is None else self._process.pid
-
-    async def end(self) -> None:
-        """End the process, whatever it does."""
-        process = self._process
-        if process is not None and process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
 
 
 class Jobs:
@@ -320,7 +302,7 @@ class Jobs:
     async def _work(self, job: Job, worker: Worker, part: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
-        job.state, job.began = "running", time.monotonic()
+        job.state = "running"
         self._tell(job)
         task = {
             "task": job.task,
@@ -333,7 +315,7 @@ class Jobs:
         }
         async for said in worker.lines(task):
             if "stage" in said:
-                job.stage, job.completed, job.total = said["stage"], said["done"], said["of"]
+                job.get_on(said["stage"], said["done"], said["of"])
                 self._tell(job)
             elif "error" in said:
                 write_json(part / "task.json", {"task": job.task, "params": job.params})

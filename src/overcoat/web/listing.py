@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["PAGE", "Listing", "Part", "read_part", "write_listing"]
+__all__ = ["PAGE", "Listing", "Part", "missing", "read_part", "write_listing"]
 
 PAGE = 50
 _MOST_PAGE = 500
@@ -33,13 +33,16 @@ class Listing:
     orders: tuple[tuple[str, str], ...]
 
 
+# `place` says of an item what it is in, `number` which row that is, in the list of sets or groups.
 LISTINGS = {
-    "items": Listing(("item", "name", "people", "place"), (("people", "DESC"), ("item", "ASC"))),
+    "items": Listing(
+        ("item", "name", "people", "place", "number"), (("people", "DESC"), ("item", "ASC"))
+    ),
     "sets": Listing(
-        ("name", "members", "people", "n_items"), (("people", "DESC"), ("name", "ASC"))
+        ("name", "members", "people", "n_items", "number"), (("people", "DESC"), ("name", "ASC"))
     ),
     "groups": Listing(
-        ("label", "members", "people", "n_items", "place"),
+        ("label", "members", "people", "n_items", "place", "number"),
         (("people", "DESC"), ("n_items", "DESC")),
     ),
     "counts": Listing(
@@ -79,7 +82,7 @@ def write_listing(folder: Path, name: str, rows: Iterable[Sequence[Any]]) -> Non
         holes = ", ".join("?" * len(listing.columns))
         clean = (tuple(map(_storable, row)) for row in rows)
         database.executemany(f"INSERT INTO rows VALUES ({holes})", clean)
-        for column, _ in listing.orders:
+        for column in (*dict(listing.orders), *{"number"}.intersection(listing.columns)):
             database.execute(f"CREATE INDEX by_{column} ON rows ({column})")
         database.commit()
 
@@ -121,8 +124,7 @@ def read_part(
         where.append(f"{only[0]} IS ?")
         values.append(only[1])
     fits = f"FROM rows WHERE {' AND '.join(where)}"
-    address = f"{(folder / f'{name}.sqlite').as_uri()}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(address, uri=True)) as database:
+    with closing(_opened(folder, name)) as database:
         database.row_factory = sqlite3.Row
         total = database.execute(f"SELECT count(*) {fits}", values).fetchone()[0]
         pages = max(1, -(-total // size))
@@ -134,6 +136,19 @@ def read_part(
         )
         found = tuple(dict(row) for row in rows)
     return Part(found, total, page, pages, search, column, size)
+
+
+def missing(folder: Path, name: str, values: Iterable[str]) -> list[str]:
+    """Return those of some values that are not in the first column of a list, in their order."""
+    first = LISTINGS[name].columns[0]
+    with closing(_opened(folder, name)) as database:
+        one = f"SELECT 1 FROM rows WHERE {first} = ?"
+        return [x for x in dict.fromkeys(values) if not database.execute(one, [x]).fetchone()]
+
+
+def _opened(folder: Path, name: str) -> sqlite3.Connection:
+    address = f"{(folder / f'{name}.sqlite').as_uri()}?mode=ro&immutable=1"
+    return sqlite3.connect(address, uri=True)
 
 
 def _escaped(text: str) -> str:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "ChoicesModel",
+    "EndModel",
     "ErrorModel",
     "FileModel",
     "JobModel",
@@ -40,6 +41,12 @@ class KeyModel(BaseModel):
     """A key for the header ``Authorization: Bearer KEY``."""
 
     key: str
+
+
+class EndModel(BaseModel):
+    """What becomes of the projects when the server ends."""
+
+    kept: bool
 
 
 class NewProject(_Strict):
@@ -95,6 +102,7 @@ class JobModel(BaseModel):
     stage: str
     completed: int
     total: int = Field(description="0 where nobody knows")
+    remaining: int | None = Field(description="Seconds until this stage is over, if known")
     error: dict[str, Any] | None
 
 

@@ -14,7 +14,7 @@ from overcoat.web.choices import Choices
 from overcoat.web.forms import Form, changed_by, with_guess
 from overcoat.web.jobs import Job
 from overcoat.web.listing import read_part
-from overcoat.web.parts import LISTS, STEP_OF, STEPS, Parts, list_url, set_names
+from overcoat.web.parts import INSIDE, LISTS, STEP_OF, STEPS, Parts, list_url, set_names
 from overcoat.web.results import file_of
 from overcoat.web.saving import named_files, saved_policy
 from overcoat.web.studio import Studio
@@ -76,7 +76,6 @@ class Pages:
             title=self._views.t("home.title"),
             projects=projects,
             given=sorted(self._studio.given),
-            kept=self._studio.workspace.kept,
         )
 
     async def begin(self, request: Request) -> Response:
@@ -219,7 +218,7 @@ class Pages:
             values |= {"one": one, "algorithm": chosen.settings.get("algorithm", "coat")}
             return HTMLResponse(self._views.page("part_method.html", **values))
         values |= await self._parts.step(step, owner, chosen, request.query_params)
-        if name not in values and name != "publish":
+        if values.get(name) is None and name != "publish":
             values |= await self._parts.part(owner, chosen, name, asked)
         return HTMLResponse(self._views.page("region.html", name=name, **values))
 
@@ -235,14 +234,21 @@ class Pages:
             raise HTTPException(404)
         asked = request.query_params
         page = asked.get("page", "1")
+        of = asked.get("of", "")
+        number = int(of) if of.isdecimal() and len(of) < 10 else -1
         part = read_part(
             job.folder,
             table,
             search=asked.get("search", "")[:200],
             page=int(page) if page.isdecimal() and len(page) < 10 else 1,
+            only=("number", number) if name in INSIDE else None,
         )
         values = self._parts.base(owner, chosen, step)
         values |= {"part": part, "url": list_url(values["here"], name, part), "title": name}
+        if name in INSIDE:
+            values["url"] += f"&of={number}"
+            values["number"] = number
+            name = "members"
         if name == "choose":
             values["set_names"] = set_names(job)
         inside = self._views.page(f"list_{name}.html", **values)

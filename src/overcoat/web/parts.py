@@ -11,13 +11,14 @@ from starlette.exceptions import HTTPException
 
 from overcoat.web.choices import METHODS, Choices
 from overcoat.web.jobs import Job
-from overcoat.web.listing import Part, read_part
+from overcoat.web.listing import Part, missing, read_part
+from overcoat.web.saving import named_files
 from overcoat.web.sets import written_sets
 from overcoat.web.studio import SOON, Studio
 from overcoat.web.views import Views, promise_of
 from overcoat.web.workspace import Project
 
-__all__ = ["LISTS", "STEPS", "STEP_OF", "Parts", "list_url", "set_names"]
+__all__ = ["INSIDE", "LISTS", "STEPS", "STEP_OF", "Parts", "list_url", "set_names"]
 
 STEPS = ("data", "risk", "keep", "protect", "result", "publish")
 
@@ -54,7 +55,6 @@ class Parts:
             "here": here,
             "link": lambda name: f"{here}/{name}",
             "url_of": lambda kind, job: f"{here}/{kind}/{job.id}",
-            "kept": self._studio.workspace.kept,
         }
 
     async def step(
@@ -79,7 +79,7 @@ class Parts:
             seen is not None and seen["kind"] in ("baskets", "fhir", "lists", "model")
         )
         profile = await self.part(project, choices, "profile") if ready else {"profile": None}
-        return glimpse | profile
+        return glimpse | profile | {"go_on": bool(ready) or seen is None}
 
     async def _risk(self, project: Project, choices: Choices, asked: Asked) -> dict[str, Any]:
         return await self.part(project, choices, "risk")
@@ -92,9 +92,17 @@ class Parts:
         settings = choices.settings
         listed, linkable = settings.get("privacy"), settings.get("linkable")
         inside = listed.values() if isinstance(listed, dict) else listed
+        named = [] if isinstance(listed, str) else [x for items in inside or () for x in items]
+        named += linkable if isinstance(linkable, list) else []
+        unknown: list[str] = []
+        if named:
+            profile = await self._studio.soon(self._studio.job(project, choices, "profile"))
+            if profile.state == "done":
+                unknown = missing(profile.folder, "items", named)
         return {
             "known": _known_of(choices),
             "promise": promise_of(self._views.t, settings),
+            "unknown": unknown,
             "privacy_file": listed if isinstance(listed, str) else "",
             "listed": "" if isinstance(listed, str) else written_sets(inside or ()),
             "linkable": written_sets([linkable]) if isinstance(linkable, list) else linkable or "",
@@ -111,6 +119,7 @@ class Parts:
             "cures": cures,
             "known": _known_of(choices),
             "methods": METHODS,
+            "named": named_files(choices),
             "algorithm": choices.settings.get("algorithm", "coat"),
         }
 
@@ -213,7 +222,10 @@ LISTS = {
     "choose": ("sets", "items", "keep"),
     "groups": ("run", "groups", "result"),
     "counts": ("run", "counts", "result"),
+    "of-set": ("sets", "items", "keep"),
+    "of-group": ("run", "items", "result"),
 }
+INSIDE = ("of-set", "of-group")  # those that are about one row of another list
 
 
 def _kind_of(choices: Choices) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Collection, Iterable
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 from overcoat import application
@@ -15,6 +15,9 @@ from overcoat.policy.keys import FILES, written_settings
 from overcoat.web.params import Params, input_of
 
 __all__ = ["publish"]
+
+# The folders of the archive: who passes on the first passes on nothing of the second.
+_FOLDERS = {"outward": "to-pass-on", "inward": "to-keep"}
 
 # The files of a release: what they are called unless a file that the policy names is called so, and
 # whether they are to be passed on or to be kept, in the order in which people look for them.
@@ -28,7 +31,6 @@ _FILES = {
     "certificate": ("certificate.json", "inward"),
     "policy": ("policy.toml", "inward"),
     "command": ("command.txt", "inward"),
-    "archive": ("release.zip", ""),
 }
 
 
@@ -66,16 +68,17 @@ def publish(params: Params, folder: Path, context: Context) -> dict[str, Any]:
     )
     command = application.command_for(data, policy.name, outputs(str))
     Path(folder, names["command"]).write_text(f"{command}\n", "utf-8", newline="\n")
-    files = [
-        {"name": names[key], "key": key, "part": part} for key, (_, part) in _FILES.items() if part
-    ]
+    files = [{"name": names[key], "key": key, "part": part} for key, (_, part) in _FILES.items()]
     files += [{"name": one, "key": "needed", "part": "inward"} for one in needed]
-    _pack(folder / names["archive"], [one["name"] for one in files])
-    files.append({"name": names["archive"], "key": "archive", "part": ""})
+    archive = _free(_archive_name(data.source), {one["name"] for one in files})
+    _pack(
+        folder / archive, {f"{_FOLDERS[one['part']]}/{one['name']}": one["name"] for one in files}
+    )
+    files.append({"name": archive, "key": "archive", "part": ""})
     return {
         "verified": result.verdict.ok,
         "released": names["released"],
-        "archive": names["archive"],
+        "archive": archive,
         "files": [one | {"size": (folder / one["name"]).stat().st_size} for one in files],
         "digests": {name: one for name, one in result.digests.items() if one is not None},
         "command": command,
@@ -116,10 +119,21 @@ def _released_name(source: str) -> str:
     return f"released{last}" if last in SUFFIXES or last == ".xlsx" else "released.csv"
 
 
-def _pack(path: Path, names: Iterable[str]) -> None:
-    """Pack files into an archive beside them; the same files make the same bytes."""
+def _archive_name(source: str) -> str:
+    """Return a name for the archive that says what it is a release of.
+
+    >>> _archive_name("ward/visits 2026.csv.gz"), _archive_name("sqlite:///ward.db#visits")
+    ('visits 2026-release.zip', 'ward-release.zip')
+    """
+    path = source.rpartition("://")[2].partition("#")[0].partition("?")[0]
+    stem = PurePath(path).name.partition(".")[0]
+    return f"{stem}-release.zip" if stem else "release.zip"
+
+
+def _pack(path: Path, names: Mapping[str, str]) -> None:
+    """Pack files beside an archive under other names; the same files make the same bytes."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(names):
-            told = zipfile.ZipInfo(name)  # of 1980, the beginning of such archives' time
+        for called, name in sorted(names.items()):
+            told = zipfile.ZipInfo(called)  # of 1980, the beginning of such archives' time
             told.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(told, (path.parent / name).read_bytes())

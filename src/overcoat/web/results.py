@@ -73,7 +73,10 @@ def make_results(studio: Studio) -> APIRouter:
         if name not in LISTINGS or not (folder / f"{name}.sqlite").is_file():
             raise HTTPException(404, "the job has no such list")
         found = read_part(folder, name, search=search, order=order, page=page, size=size)
-        told = [{key: one for key, one in row.items() if key != "place"} for row in found.rows]
+        told = [
+            {key: one for key, one in row.items() if key not in ("place", "number")}
+            for row in found.rows
+        ]
         return PartModel(rows=told, total=found.total, page=found.page, pages=found.pages)
 
     @api.get(
@@ -135,5 +138,5 @@ async def _events(studio: Studio, project: Project, request: Request) -> AsyncIt
 
 def _event(job: Job) -> str:
     told = {key: one for key, one in job.to_json().items() if key != "error"}
-    told["words"] = stage_words(texts_in(), job.stage)  # of the stage, for people
+    told["words"] = stage_words(texts_in(), job.stage, job.remaining)  # of the stage, for people
     return f"event: job\ndata: {json.dumps(told)}\n\n"

@@ -32,7 +32,7 @@ def saved_policy(choices: Choices) -> str:
 def named_files(choices: Choices) -> list[str]:
     """Return the files that the policy names, which belong beside it."""
     settings = stated(choices.settings)
-    said = (settings.get(key) for key in FILES)
+    said = dict.fromkeys(settings.get(key) for key in FILES if isinstance(settings.get(key), str))
     return [one for one in said if isinstance(one, str) and ":" not in one and one != "omop"]
 
 
@@ -44,7 +44,7 @@ async def opened_policy(studio: Studio, project: Project, choices: Choices, file
     job = studio.jobs.ensure(project, "open", {"policy": file} | version)
     found = await studio.result(job)
     if found["missing"]:
-        names = ", ".join(PurePosixPath(one).name for one in found["missing"])
+        names = ", ".join(dict.fromkeys(PurePosixPath(one).name for one in found["missing"]))
         raise DataError(t("studio.further", names=names))
     settings: dict[str, Any] = {}
     for key, value in found["settings"].items():

@@ -114,7 +114,9 @@ def serve(serving: Serving, say: Callable[[str], None]) -> None:
             ssl_certfile=serving.certificate,
             ssl_keyfile=serving.key,
         )
-        asyncio.run(_run(uvicorn.Server(config), listening, address, serving, workspace, say))
+        server = uvicorn.Server(config)
+        studio.stop = lambda: setattr(server, "should_exit", True)
+        asyncio.run(_run(server, listening, address, serving, workspace, say))
 
 
 async def _run(server, listening, address, serving, workspace, say) -> None:  # type: ignore[no-untyped-def]
@@ -157,7 +159,8 @@ def _listen(serving: Serving) -> socket.socket:
     family = socket.AF_INET6 if ":" in serving.host else socket.AF_INET
     wanted = [PORT, 0] if serving.port is None else [serving.port]
     for port in wanted:
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # Said to be TCP, what is accepted here sends at once; else small answers wait for others.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         if sys.platform != "win32":
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +28,7 @@ TASKS = ("glimpse", "profile", "risk", "sets", "run", "weigh", "cures", "price",
 GIVEN = "given:"  # before the names of sources that the server was told of
 _SPECIAL = re.compile(r"omop(:[\w,. -]*)?|balanced:\d+", re.ASCII)
 _LONGEST = 120  # characters of a project's name
+_ANSWERED = 0.3  # seconds in which an answer is with whoever asked
 SOON = 0.7  # seconds that a page waits for a result before it shows the progress instead
 
 
@@ -42,6 +43,7 @@ class Studio:
     limits : what a job may use
     max_upload : bytes of a file, at most
     given : sources that the server was told of, by name
+    stop : what ends the server
     """
 
     workspace: Workspace
@@ -49,6 +51,7 @@ class Studio:
     limits: Limits = field(default_factory=Limits)
     max_upload: int = 16 << 30
     given: Mapping[str, str] = field(default_factory=dict)
+    stop: Callable[[], None] | None = None
     jobs: Jobs = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +81,7 @@ class Studio:
         self.workspace.delete(project)
 
     def touched(self, project: Project) -> None:
-        """Take note that a file has come in: what was found in one of its name holds no more."""
+        """Take note that a file is not what it was: what was found in it holds no more."""
         project.update(version=project.info.get("version", 0) + 1)
 
     def checked(self, project: Project, choices: Choices) -> Choices:
@@ -197,6 +200,11 @@ class Studio:
             message = (job.error or {}).get("message") or t("studio.ended")
             raise DataError(message)
         return job.result()
+
+    def stop_soon(self) -> None:
+        """End the server, once what asked for it has its answer."""
+        if self.stop is not None:
+            asyncio.get_running_loop().call_later(_ANSWERED, self.stop)
 
     async def end(self) -> None:
         """End all work, and delete what is not to be kept."""

@@ -98,7 +98,7 @@ def _write_items(folder: Path, data: Transactions, names: Mapping[str, str]) -> 
     held = data.supports.tolist()
     every = enumerate(zip(data.vocabulary, held, strict=True))
     write_listing(
-        folder, "items", ((item, names.get(item, ""), n, place) for place, (item, n) in every)
+        folder, "items", ((item, names.get(item, ""), n, place, None) for place, (item, n) in every)
     )
 
 
@@ -116,18 +116,18 @@ def _sets(params: Params, folder: Path, context: Context) -> dict[str, Any]:
         input_of(params), statement_of(params, privacy=False), context=context
     )
     names = names_of(params, found.data)
-    set_of = {item: name for name, items, _ in found.sets for item in items}
+    set_of = {
+        item: (name, number) for number, (name, items, _) in enumerate(found.sets) for item in items
+    }
     write_listing(
         folder,
         "sets",
-        ((name, _told(items, names), held, len(items)) for name, items, held in found.sets),
+        (
+            (name, _told(items, names), held, len(items), number)
+            for number, (name, items, held) in enumerate(found.sets)
+        ),
     )
-    held = zip(found.data.vocabulary, found.data.supports.tolist(), strict=True)
-    write_listing(
-        folder,
-        "items",
-        ((item, names.get(item, ""), n, set_of.get(item, "")) for item, n in held),
-    )
+    _write_members(folder, found.data, names, set_of)
     if params.get("write"):  # sets as a file that can be edited by hand
         named = {name: list(items) for name, items, _ in found.sets}
         Path(folder, "sets.json").write_text(json.dumps(named, ensure_ascii=False), "utf-8")
@@ -138,6 +138,22 @@ def _sets(params: Params, folder: Path, context: Context) -> dict[str, Any]:
         "n_people": found.data.n_transactions,
         "levels": [asdict(one) for one in found.levels],
     }
+
+
+def _write_members(
+    folder: Path,
+    data: Transactions,
+    names: Mapping[str, str],
+    place_of: Mapping[str, tuple[str, int]],
+) -> None:
+    """Write all items with the set or the group that each is in, if it is in one."""
+    held = zip(data.vocabulary, data.supports.tolist(), strict=True)
+    nowhere = ("", None)
+    write_listing(
+        folder,
+        "items",
+        ((item, names.get(item, ""), n, *place_of.get(item, nowhere)) for item, n in held),
+    )
 
 
 def _told(items: Iterable[str], names: Mapping[str, str]) -> str:
@@ -223,10 +239,23 @@ def _write_groups(folder: Path, result: Result, names: Mapping[str, str]) -> Non
         folder,
         "groups",
         (
-            (label, _told(items, names), people.get(label, 0), len(items), block.get(items[0], ""))
-            for label, items in mapping.groups.items()
+            (
+                label,
+                _told(items, names),
+                people.get(label, 0),
+                len(items),
+                block.get(items[0], ""),
+                n,
+            )
+            for n, (label, items) in enumerate(mapping.groups.items())
         ),
     )
+    group_of = {
+        item: (label, number)
+        for number, (label, items) in enumerate(mapping.groups.items())
+        for item in items
+    }
+    _write_members(folder, result.data, names, group_of)
     write_listing(
         folder,
         "counts",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -51,12 +52,23 @@ def texts_in(language: str = LANGUAGE) -> Texts:
     return Texts(tomllib.loads(file.read_text("utf-8")), language)
 
 
-def stage_words(texts: Texts, stage: str) -> str:
-    """Say what a job is doing.
+def stage_words(texts: Texts, stage: str, remaining: int | None = None) -> str:
+    """Say what a job is doing, and how long that will take yet.
 
-    >>> stage_words(texts_in(), "read")
-    'reading'
+    >>> stage_words(texts_in(), "read"), stage_words(texts_in(), "verify", 130)
+    ('reading', 'checking by counting, about 3 minutes left')
     """
     name, _, note = stage.partition(": ")
     words = texts(f"work.stage_{name}") if f"work.stage_{name}" in texts else ""
-    return ", ".join(filter(None, [words, note]))
+    left = "" if remaining is None else _left(texts, remaining)
+    return ", ".join(filter(None, [words, note, left]))
+
+
+def _left(texts: Texts, seconds: int) -> str:
+    """Say how long something will take, as roughly as it is known."""
+    if seconds < 60:
+        return texts("work.left_seconds", n=max(5, 5 * math.ceil(seconds / 5)))
+    minutes = math.ceil(seconds / 60)
+    if minutes <= 90:
+        return texts("work.left_minutes", n=minutes)
+    return texts("work.left_hours", n=math.ceil(minutes / 60))

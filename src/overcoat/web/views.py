@@ -18,6 +18,7 @@ from overcoat.html import labelled
 from overcoat.reports.plots import Bars, draw
 from overcoat.web.choices import Choices
 from overcoat.web.jobs import Job
+from overcoat.web.studio import GIVEN
 from overcoat.web.texts import LANGUAGE, Texts, stage_words, texts_in
 from overcoat.words import known_words, percent, share
 
@@ -31,6 +32,7 @@ _ICONS = {
 _SEPS = {",": "comma", ";": "semicolon", "tab": "tab", "|": "bar", "space": "space"}
 _ENCODINGS = ("", "utf-8", "windows-1252", "latin-1", "utf-16")
 _ROLES = ("none", "id", "item")
+_MOST_MEMBERS = 60  # of a set or group that are shown at once
 _MOST_LINES = 40  # of an error
 _INSIST = "--allow-identifiers"  # in what is said where items look like identifiers
 
@@ -45,7 +47,7 @@ def static_files() -> dict[str, bytes]:
 class Views:
     """Templates, and the words for them."""
 
-    def __init__(self, language: str = LANGUAGE) -> None:
+    def __init__(self, language: str = LANGUAGE, *, kept: bool = False) -> None:
         self.t: Texts = texts_in(language)
         self._env = Environment(
             loader=PackageLoader("overcoat.web"),
@@ -56,6 +58,7 @@ class Views:
         )
         self._env.filters.update(
             n=lambda number: f"{number:,}",
+            source=lambda source: source.removeprefix(GIVEN),
             label=lambda text: Markup(labelled(str(text))),
             label_long=lambda text: Markup(labelled(str(text), 600)),
             known=known_words,
@@ -70,18 +73,20 @@ class Views:
             version=__version__,
             icon=_icon,
             static=_static,
-            stage_words=lambda stage: stage_words(self.t, stage),
+            job_words=lambda job: stage_words(self.t, job.stage, job.remaining),
             failed_title=self.failed_title,
             failed_lines=self.failed_lines,
             method_not=self.method_not,
             cure_words=self.cure_words,
             command_parts=_command_parts,
             identifiers=_about_identifiers,
+            most_members=_MOST_MEMBERS,
             message="",
             project=None,
             steps=(),
             pending=False,
-            kept=False,
+            kept=kept,
+            inside=True,
         )
 
     def page(self, name: str, /, **values: Any) -> str:

@@ -5,6 +5,9 @@
   const byId = (id) => document.getElementById(id);
   const say = (text) => { const box = byId("say"); if (box) { box.textContent = text; } };
 
+  /* Whether the server answers: it may have ended, or the machine have slept. */
+  const gone = (is) => { const box = byId("gone"); if (box) { box.hidden = !is; } };
+
   /* -- what jobs tell ---------------------------------------------------------------------------- */
 
   const ENDED = new Set(["done", "failed", "cancelled", "killed"]);
@@ -33,6 +36,10 @@
         told.set(job.id, job);
         tell(job);
       });
+      events.addEventListener("open", () => gone(false));
+      events.addEventListener("error", () => setTimeout(() => {
+        if (events && events.readyState !== EventSource.OPEN) { gone(true); }
+      }, 3000));
     }
     // A part may come in after its job was told of.
     for (const part of waiting()) {
@@ -62,14 +69,16 @@
 
   let sending = null;
 
+  const pathOf = (file) => file.inFolder || file.webkitRelativePath || "";
+
   async function send(files) {
     const list = [...files].filter((file) => !file.name.startsWith("."));
     if (list.length === 0) { return; }
     const error = byId("sending-error");
     error.hidden = true;
     byId("sending").hidden = false;
-    const folder = list.length > 1 || (list[0].webkitRelativePath || "").includes("/");
-    const named = (file) => (folder ? (file.webkitRelativePath || `files/${file.name}`) : file.name);
+    const folder = list.length > 1 || pathOf(list[0]).includes("/");
+    const named = (file) => (folder ? (pathOf(file) || `files/${file.name}`) : file.name);
     const total = list.reduce((sum, file) => sum + file.size, 0);
     const source = folder ? named(list[0]).split("/")[0] : list[0].name;
     let project = null, before = 0;
@@ -83,10 +92,13 @@
         });
         before += file.size;
       }
+      sending = null;
       location.assign(`/p/${project.id}?source=${encodeURIComponent(source)}`);
     } catch (problem) {
+      sending = null;
       byId("sending").hidden = true;
-      if (project) { fetch(`/api/v1/projects/${project.id}`, { method: "DELETE" }); }
+      if (project) { fetch(`/api/v1/projects/${project.id}`, { method: "DELETE" }).catch(() => gone(true)); }
+      if (problem instanceof TypeError) { gone(true); return; } // no answer at all
       if (problem.message) { error.textContent = problem.message; error.hidden = false; error.focus(); }
     }
   }
@@ -131,14 +143,63 @@
     drop.addEventListener("drop", (event) => {
       event.preventDefault();
       drop.classList.remove("over");
-      send(event.dataTransfer.files);
+      dropped(event.dataTransfer).then(send);
     });
   }
 
+  /* The files that were dropped, with those inside of folders. */
+  async function dropped(transfer) {
+    const entries = [...transfer.items].map((item) => item.webkitGetAsEntry && item.webkitGetAsEntry());
+    if (!entries.some((entry) => entry && entry.isDirectory)) { return [...transfer.files]; }
+    const found = [];
+    const walk = async (entry) => {
+      if (entry.isFile) {
+        const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+        file.inFolder = entry.fullPath.slice(1);
+        found.push(file);
+        return;
+      }
+      const reader = entry.createReader();
+      for (;;) { // some at a time, until there are no more
+        const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+        if (some.length === 0) { return; }
+        for (const one of some) { await walk(one); }
+      }
+    };
+    for (const entry of entries) { if (entry) { await walk(entry); } }
+    return found.sort((one, other) => (one.inFolder < other.inFolder ? -1 : 1));
+  }
+
+  window.addEventListener("beforeunload", (event) => { if (sending) { event.preventDefault(); } });
+
   /* -- forms and lists ---------------------------------------------------------------------------- */
+
+  /* A choice that opens a field means something once the field is filled in. */
+  document.addEventListener("change", (event) => {
+    const reveals = event.target.dataset && event.target.dataset.reveals;
+    const field = reveals && byId(reveals);
+    if (field && field.value.trim() === "") { event.stopPropagation(); field.focus(); }
+  }, true);
 
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-autosend]")) { event.target.form.requestSubmit(); }
+  });
+
+  /* A link that is followed while a form is on its way leads on from what the form says. */
+  let after = "";
+  const onItsWay = () => document.querySelector("form.htmx-request[hx-post]");
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest && event.target.closest("a[href^='/p/']:not([download], [target])");
+    const own = link && link.pathname.replace(/[^/]*$/, "") === location.pathname.replace(/[^/]*$/, "");
+    if (own && onItsWay()) { event.preventDefault(); after = link.pathname.replace(/.*\//, ""); }
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    const message = byId("message");
+    if (message && event.target.id === "page") { message.scrollIntoView(); message.focus(); after = ""; }
+    if (!after || onItsWay()) { return; }
+    const step = after;
+    after = "";
+    location.assign(location.pathname.replace(/[^/]*$/, step));
   });
 
   document.addEventListener("submit", (event) => {
@@ -169,6 +230,16 @@
     });
   }
 
+  /* What is refused takes the whole page, wherever its answer was to go. */
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.xhr.status >= 400 && byId("page")) {
+      event.detail.target = byId("page");
+      event.detail.selectOverride = "#page";
+      event.detail.swapOverride = "outerHTML";
+    }
+  });
+  document.addEventListener("htmx:sendError", () => { after = ""; gone(true); });
+  document.addEventListener("htmx:afterRequest", (event) => { if (event.detail.successful) { gone(false); } });
   document.addEventListener("visibilitychange", listen);
   document.addEventListener("htmx:afterSettle", (event) => {
     listen();

@@ -1,0 +1,77 @@
+"""Parts of pages that come in later, once their job is done: each can be had on its own."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from overcoat.web.parts import STEP_OF
+from web.serving import Server, ended, followed
+
+pytestmark = pytest.mark.xdist_group("serve")
+
+
+@pytest.fixture(scope="module")
+def hospital(client: httpx.Client) -> tuple[str, str]:
+    """A project with the sample hospital, and what is chosen in it."""
+    project = client.post("/projects", json={"sample": True}).json()
+    return project["id"], project["latest"]
+
+
+def part(client: httpx.Client, server: Server, project: str, choices: str, name: str) -> str:
+    """Return a part of a page as the page asks for it."""
+    answer = client.get(f"{server.base}/p/{project}/{choices}/part/{name}")
+    assert answer.status_code == 200, (name, answer.text)
+    assert "<html" not in answer.text
+    return answer.text
+
+
+def test_every_part_comes_in_on_its_own(
+    client: httpx.Client, server: Server, hospital: tuple[str, str]
+) -> None:
+    project, choices = hospital
+    for name in sorted(set(STEP_OF) - {"method", "cures"}):
+        ended(client, project, choices, name)
+        text = part(client, server, project, choices, name)
+        assert f'id="part-{name}"' in text
+        assert 'aria-busy="false"' in text.partition(">")[0]
+    assert 'id="part-method-coat"' in part(client, server, project, choices, "method-coat")
+
+
+def test_the_cures_come_in_with_the_clash(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    rows = "\n".join(["a c", "a d", *["a"] * 5, *["c"] * 5, *["d"] * 5])
+    client.put(f"/projects/{project}/files/data.txt", content=rows)
+    chosen = {"source": "data.txt", "settings": {"k": 5, "km": 2, "max_suppressed": 0}}
+    client.put(f"/projects/{project}/files/sets.txt", content="x: a\ny: c\nz: d\n")
+    chosen["settings"] |= {"utility": "sets.txt"}  # type: ignore[operator]
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    assert followed(client, project, choices, "run")["state"] == "failed"
+    ended(client, project, choices, "cures")
+    text = part(client, server, project, choices, "run")
+    assert "All of it together cannot be met" in text
+    assert text.count('class="cure"') >= 2  # beside what clashes, all that would help
+    assert 'id="part-cures"' in part(client, server, project, choices, "cures")
+
+
+def test_the_items_of_a_large_group_are_looked_at_page_by_page(
+    client: httpx.Client, server: Server
+) -> None:
+    """However many items a group has, what is shown of it at once is little."""
+    project = client.post("/projects", json={}).json()["id"]
+    items = [f"i{number:04d}" for number in range(1000)]
+    client.put(f"/projects/{project}/files/data.txt", content="\n".join(items * 2))
+    chosen = {"source": "data.txt", "settings": {"k": 2000, "km": 1, "max_suppressed": 0}}
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    ended(client, project, choices, "run")
+    here = f"{server.base}/p/{project}/{choices}"
+    groups = client.get(f"{here}/list/groups").text
+    assert groups.count("<bdi>i0") < 100
+    (address,) = set(re.findall(r'href="([^"]*/list/of-group\?of=\d+)"', groups))
+    inside = client.get(f"{server.base}{address}&page=2").text
+    assert "Page 2 of 20" in inside
+    found = client.get(f"{server.base}{address}&search=i0123").text
+    assert found.count("<bdi>i0") == 1
+    assert client.get(f"{here}/list/of-group?of=77").text.count("<bdi>i0") == 0
