@@ -138,6 +138,26 @@ def test_the_driver_is_killed(cluster: Cluster, folder: Path, rows: list[frozens
     check_release(folder, rows)
 
 
+def test_the_disk_of_a_worker_is_full(
+    folder: Path, rows: list[frozenset[str]], small_disk: Path
+) -> None:
+    """Where it keeps what it moves; nothing is published, and with room it succeeds."""
+    need_spark()
+    (small_disk / "full").write_bytes(bytes(120 << 10))
+    environment = {**os.environ, "SPARK_LOCAL_DIRS": str(small_disk)}
+    with driver("local[2]", folder, environment=environment) as process:
+        assert process.wait()
+    said = (folder / "driver.log").read_text()
+    assert re.search(
+        r"DataError: the cluster could not .*a disk is full.*nothing was published", said
+    )
+    assert left_in(folder) == ["driver.log", "in", "small"]
+    with driver("local[2]", folder) as process:
+        assert wait_for(process, "done", folder).startswith("done True")
+        assert process.wait() == 0
+    assert oc.read(folder / "out", id="person", item="code").n_transactions == len(rows)
+
+
 def test_spark_connect(folder: Path, rows: list[frozenset[str]]) -> None:
     """A server of Spark Connect, and a driver that has no Spark of its own."""
     need_spark()

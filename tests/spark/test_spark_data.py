@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -49,22 +47,6 @@ def test_real_data(spark: Any, name: str, tmp_path: Path) -> None:
     files = sorted((tmp_path / "out").glob("*.parquet"))
     written = pl.concat([pl.read_parquet(path) for path in files])
     assert written.equals(alone.released.to_polars("long"))
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system with room for some kilobytes."""
-    place = tmp_path / "small"
-    place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(place)]
-    try:
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    except OSError as error:
-        pytest.skip(f"no file system can be mounted here: {error}")
-    if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def test_a_disk_is_full(spark: Any, small_disk: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,10 @@ import pytest
 
 import overcoat as oc
 from bridge import policy_of
+from overcoat.context import QUIET
 from overcoat.spark import images, plan, public
-from overcoat.spark.target import Store
+from overcoat.spark.jobs import Jobs
+from overcoat.spark.target import Folder, Store
 from spark_frames import list_frame, long_frame
 from strategies import random_instance
 
@@ -220,6 +223,27 @@ def test_nothing_is_left_of_what_fails(
     dead.mkdir()
     oc.spark.anonymize(frame, POLICY, **LONG, **how)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["map.json", "out"]
+
+
+def test_what_tasks_make_after_their_end_is_removed(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They abort when they are told to, not at once."""
+    writing = "if(code = 'z', raise_error('told to end'), code) AS code"
+    broken = long_frame(spark, ROWS, random.Random(1)).selectExpr("person", writing)
+    folder = Folder(str(tmp_path / "out"), "parquet", replaces=False)
+    jobs = Jobs(spark)
+    with pytest.raises(oc.DataError, match="told to end"):
+        folder.stage(broken, jobs, QUIET)
+    late = iter([True, False, True])
+
+    def wait(seconds: float) -> None:
+        if next(late, False):
+            (folder._home / "data" / "_temporary").mkdir(parents=True)
+
+    monkeypatch.setattr(time, "sleep", wait)
+    folder.end(jobs)
+    assert not list(tmp_path.iterdir())
 
 
 def _dead() -> str:

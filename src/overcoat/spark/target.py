@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import socket
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ _TABLE = "table:"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _NAME = re.compile(r"\w+(\.\w+){0,2}", re.ASCII)
 _WRITE = "write the release"
+_LOOKS, _PAUSE = 20, 0.1  # how often it is seen to that nothing is left, seconds between two looks
 
 
 class Target:
@@ -124,6 +126,7 @@ class Folder(Target):
         super().__init__(name, form, replaces=replaces)
         self._path = Path(os.path.abspath(name.removeprefix("file://").removeprefix("file:")))
         self._home = self._path.parent / f".{self._path.name}.{_owner()}-{self._id}"
+        self._is_written = False
 
     def check(self, jobs: Jobs, stage: Stage) -> None:
         """Raise if it exists, or its parent does not; remove what dead processes have left."""
@@ -139,7 +142,9 @@ class Folder(Target):
     def stage(self, frame: DataFrame, jobs: Jobs, stage: Stage) -> DataFrame:
         """Write the folder under a hidden name."""
         place = (self._home / "data").as_uri()
+        self._is_written = True
         jobs.run(_WRITE, lambda: frame.write.format(self._form).save(place), stage)
+        self._is_written = False
         if not (self._home / "data" / "_SUCCESS").exists() and self._form == "parquet":
             raise DataError(
                 "was written where this process cannot see it: give an address that says where the "
@@ -164,7 +169,14 @@ class Folder(Target):
             raise
 
     def end(self, jobs: Jobs) -> None:
-        """Remove what is left under the hidden name."""
+        """Remove what is left under the hidden name.
+
+        Tasks that were told to end write on for a moment, and make the folder again for that.
+        """
+        for _ in range(_LOOKS if self._is_written else 1):
+            shutil.rmtree(self._home, ignore_errors=True)
+            if self._is_written:
+                time.sleep(_PAUSE)
         shutil.rmtree(self._home, ignore_errors=True)
 
     def open(self, session: SparkSession) -> DataFrame:
