@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import math
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -52,8 +53,8 @@ class Needed:
 
     @property
     def ratio(self) -> float:
-        """What was foretold, of what was found."""
-        return self.foretold / self.found
+        """What was foretold, of what was found; not a number where nothing was needed."""
+        return self.foretold / self.found if self.found > 0 else math.nan
 
 
 def main() -> None:

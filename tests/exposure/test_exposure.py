@@ -116,6 +116,24 @@ def test_the_twins_agree() -> None:
         assert persons.holding_rows().tolist() == slow.holding_rows().tolist()
 
 
+@pytest.mark.parametrize(("n_labels", "m"), [(70, 2), (24, 4)])
+def test_who_is_unique_in_rows_with_many_sets(n_labels: int, m: int) -> None:
+    """More labels than bits, and more sets than are looked at together."""
+    rng = random.Random(n_labels)
+    rows = [sorted(rng.sample(range(n_labels), n_labels - rng.randint(1, 4))) for _ in range(12)]
+    rows += [rows[0][:-1], rows[1][1:], [*rows[2], n_labels]]  # nobody else has the last label
+    offsets = np.cumsum([0, *map(len, rows)])
+    labels = np.array([label for row in rows for label in row], np.int32)
+    counts = np.array([*(rng.choice([1, 1, 2]) for _ in rows[1:]), 1])
+    every = (offsets, labels, counts, n_labels + 1)
+    persons = load("overcoat.exposure.persons", "", "compiled").Persons(*every)
+    slow = load("", "overcoat.exposure.reference", "reference").Persons(*every)
+    found = [persons.is_unique(np.array(row, np.int32), m) for row in rows]
+    assert found == [slow.is_unique(np.array(row, np.int32), m) for row in rows]
+    assert len(set(found)) == 2
+    assert not persons.is_unique(labels[:0], m)
+
+
 def test_samples_are_near_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     data = oc.datasets.hospital().transactions()
     rows = KnownRows.of(data)

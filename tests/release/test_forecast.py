@@ -31,6 +31,18 @@ def test_what_nobody_knows_is_not_made_up() -> None:
     assert of(data, oc.AllItemsets(2), oc.Pcta()).seconds is None
 
 
+def test_what_is_foretold_depends_on_family_and_method() -> None:
+    data = oc.datasets.baskets(300, 40, mean=8)
+    coat = of(data, oc.AllItemsets(2), oc.Coat()).memory
+    assert of(data, oc.AllItemsets(1), oc.Coat()).memory < coat
+    assert of(data, oc.AllItemsets(2), oc.Pcta()).memory == coat
+    assert of(data, oc.Pgen(), oc.Coat()).memory > coat
+    assert of(data, oc.AllItemsets(2), oc.Search()).memory > coat
+    assert of(data, oc.AllItemsets(2), oc.Greedy()).memory >= coat
+    wide = of(oc.datasets.baskets(300, 40, mean=16), oc.AllItemsets(2), oc.Greedy()).memory
+    assert wide > of(data, oc.AllItemsets(2), oc.Greedy()).memory
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
