@@ -243,7 +243,32 @@ def test_what_tasks_make_after_their_end_is_removed(
 
     monkeypatch.setattr(time, "sleep", wait)
     folder.end(jobs)
+    assert next(late, None) is None  # all of it came while it was looked
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        ({"JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC"}, True),
+        ({"JAVA_TOOL_OPTIONS": "-Xmx1g"}, False),
+        ({"SPARK_CONF_DIR": "spark.driver.extraJavaOptions -XX:+UseZGC"}, True),
+        ({"SPARK_CONF_DIR": "spark.driver.memory 2g"}, False),
+    ],
+)
+def test_a_garbage_collector_is_chosen_once(
+    names: dict[str, str], chosen: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java does not start if it is told twice."""
+    from overcoat.spark import session
+
+    for name in (*session._JAVA_OPTIONS, "SPARK_HOME", "SPARK_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in names.items():
+        if name == "SPARK_CONF_DIR":
+            (tmp_path / "spark-defaults.conf").write_text(value, encoding="utf-8")
+        monkeypatch.setenv(name, str(tmp_path) if name == "SPARK_CONF_DIR" else value)
+    assert session._collector_is_chosen({"spark_driver_cores": 1}) == chosen
 
 
 def _dead() -> str:

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -100,3 +101,42 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
     assert state["state"] == "done"
     assert client.delete(f"/projects/{project}").status_code == 204
     assert client.get(f"/projects/{project}").status_code == 404
+
+
+def test_a_policy_whose_files_come_later(client: httpx.Client) -> None:
+    project = client.post("/projects", json={"name": "Ward"}).json()["id"]
+
+    def send(name: str, content: str) -> None:
+        answer = client.put(f"/projects/{project}/files/{name}", content=content.encode())
+        assert answer.status_code == 201, answer.text
+
+    send("visits.csv", "patient,code\np1,flu\np2,flu\n")
+    send("policy.toml", 'k = 2\nkm = 1\nutility = "sets.txt"\n')
+    plain = client.post(f"/projects/{project}/choices", json={"source": "visits.csv"}).json()["id"]
+    opened = f"/projects/{project}/choices/{plain}/policy"
+    answer = client.post(opened, json={"file": "policy.toml"})
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["error"]["message"].endswith("open them together with it: sets.txt")
+    send("sets.txt", "lungs: flu\n")
+    answer = client.post(opened, json={"file": "policy.toml"})
+    assert answer.status_code == 201, answer.text
+
+
+def test_two_files_of_one_name_at_a_time(client: httpx.Client) -> None:
+    """What was found in the one that was whole first is not told of the other."""
+    project = client.post("/projects", json={"name": "Ward"}).json()["id"]
+    path = f"/projects/{project}/files/visits.csv"
+
+    def columns() -> list[str]:
+        chosen = client.post(f"/projects/{project}/choices", json={"source": "visits.csv"}).json()
+        found: list[str] = ended(client, project, chosen["id"], "glimpse")["columns"]
+        return found
+
+    def slowly() -> Iterator[bytes]:
+        yield b"person,item\n"
+        assert client.put(path, content=b"patient,code\np1,flu\n").status_code == 201
+        assert columns() == ["patient", "code"]
+        yield b"p1,flu\n"
+
+    assert client.put(path, content=slowly()).status_code == 201
+    assert columns() == ["person", "item"]

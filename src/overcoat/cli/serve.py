@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -79,11 +80,6 @@ def serve(
     from overcoat.web.serve import serve as run
     from overcoat.words import without_passwords
 
-    names: dict[str, str] = {}
-    for source in given:
-        address = source if "://" in source else str(Path(source).absolute())
-        short = _called(source)
-        names[short if short not in names else address] = address
     run(
         Serving(
             host,
@@ -96,10 +92,26 @@ def serve(
             int(max_upload * 10**9),
             jobs,
             None if job_memory is None else int(job_memory * 10**9),
-            {without_passwords(name): source for name, source in names.items()},
+            {without_passwords(name): source for name, source in _named(given).items()},
         ),
         say,
     )
+
+
+def _named(given: Sequence[str]) -> dict[str, str]:
+    """Return what pages call each source, and its address; a name is that of one file.
+
+    >>> _named(["sqlite:////a/ward.db#visits", "sqlite:////b/ward.db"])
+    {'ward.db#visits': 'sqlite:////a/ward.db#visits', 'sqlite:////b/ward.db': 'sqlite:////b/ward.db'}
+    """
+    names: dict[str, str] = {}
+    places: dict[str, str] = {}  # what a name stands for, whatever table of it
+    for source in given:
+        address = source if "://" in source else str(Path(source).absolute())
+        short, place = _called(source), address.partition("#")[0]
+        own = places.setdefault(short.partition("#")[0], place) == place
+        names[short if own else address] = address
+    return names
 
 
 def _called(source: str) -> str:

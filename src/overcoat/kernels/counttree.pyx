@@ -15,6 +15,7 @@ that come last first: what cannot come after the branch is at the end, and is no
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport qsort
 from libc.string cimport memset
 
 from overcoat.kernels.pulse cimport beat
@@ -23,6 +24,12 @@ from overcoat.kernels.limits import check_places
 from overcoat.kernels.reference import nothing
 
 cdef int64_t A_BRANCH = 1 << 9  # what a branch takes beside the rows it visits
+cdef int64_t FEW = 16  # a row of more entries is not sorted by insertion
+
+
+cdef int compare_ranks(const void* one, const void* other) noexcept nogil:
+    """The last in the order of the walk comes first."""
+    return (<const int32_t*> other)[0] - (<const int32_t*> one)[0]
 
 
 cdef class CountTree:
@@ -183,7 +190,7 @@ cdef class CountTree:
         np.asarray(self._rank)[order] = np.arange(self.n_nodes, dtype=np.int32)
         np.asarray(self._covered)[:] = 0
         if self._ranked:
-            self._sort_by_rank()
+            self._sort_by_rank(order.astype(np.int32))
         if size == 1:
             # Rows come with a mark in the lowest bit: whether they show the branch.
             rows = 2 * np.arange(self.n_rows, dtype=np.int32) + 1
@@ -196,20 +203,24 @@ cdef class CountTree:
             if self._linkable[node] and self._is_left(node):
                 yield from self._branch((), node, self._rows_of(node), size, k)
 
-    cdef int _sort_by_rank(self) except -1:
+    cdef int _sort_by_rank(self, const int32_t[::1] order) except -1:
         """Put the entries of each row in the order of the walk, the last first."""
-        cdef int64_t row, start, i, j
-        cdef int32_t node
+        cdef int64_t row, start, end, i, j
+        cdef int32_t rank
         with nogil:
             for row in range(self.n_rows):
-                start = self._offsets[row]
-                for i in range(start + 1, self._offsets[row + 1]):
-                    node, j = self._codes[i], i
-                    while j > start and self._rank[self._codes[j - 1]] < self._rank[node]:
+                start, end = self._offsets[row], self._offsets[row + 1]
+                for i in range(start, end):
+                    rank, j = self._rank[self._codes[i]], i
+                    while end - start <= FEW and j > start and self._codes[j - 1] < rank:
                         self._codes[j] = self._codes[j - 1]
                         j -= 1
-                    self._codes[j] = node
-                    beat(self._tell, &self._work, 1 + i - j)
+                    self._codes[j] = rank
+                if end - start > FEW:
+                    qsort(&self._codes[start], end - start, sizeof(int32_t), compare_ranks)
+                for i in range(start, end):
+                    self._codes[i] = order[self._codes[i]]
+                beat(self._tell, &self._work, 1 + end - start)
         return 0
 
     def _branch(self, tuple before, int32_t last, int32_t[::1] rows, int size, int64_t k):

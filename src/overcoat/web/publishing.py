@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path, PurePath
@@ -9,6 +10,7 @@ from typing import Any
 
 from overcoat import application
 from overcoat.context import Context
+from overcoat.data.io.databases.address import is_address, parse_address
 from overcoat.data.io.names import SUFFIXES
 from overcoat.policy.hierarchy import is_no_file
 from overcoat.policy.keys import FILES, written_settings
@@ -122,11 +124,18 @@ def _released_name(source: str) -> str:
 def _archive_name(source: str) -> str:
     """Return a name for the archive that says what it is a release of.
 
+    Of an address of a server nothing is told but the table: it may hold a password.
+
     >>> _archive_name("ward/visits 2026.csv.gz"), _archive_name("sqlite:///ward.db#visits")
     ('visits 2026-release.zip', 'ward-release.zip')
+    >>> _archive_name("postgresql://bob:secret@db#visits"), _archive_name("postgresql://b:s@db")
+    ('visits-release.zip', 'release.zip')
     """
-    path = source.rpartition("://")[2].partition("#")[0].partition("?")[0]
-    stem = PurePath(path).name.partition(".")[0]
+    called = PurePath(source).name
+    if is_address(source):
+        address = parse_address(source)
+        called = address.path.name or "".join(address.table[-1:])
+    stem = re.sub(r"[^\w -]", "_", called.partition(".")[0])
     return f"{stem}-release.zip" if stem else "release.zip"
 
 

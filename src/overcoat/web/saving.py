@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-from typing import Any
-
 from overcoat.errors import DataError
 from overcoat.policy.keys import FILES, written_settings
 from overcoat.web.choices import SETTINGS, Choices, stated
@@ -43,14 +40,12 @@ async def opened_policy(studio: Studio, project: Project, choices: Choices, file
     version = {"files": project.info.get("version", 0)}
     job = studio.jobs.ensure(project, "open", {"policy": file} | version)
     found = await studio.result(job)
-    if found["missing"]:
-        names = ", ".join(dict.fromkeys(PurePosixPath(one).name for one in found["missing"]))
-        raise DataError(t("studio.further", names=names))
-    settings: dict[str, Any] = {}
-    for key, value in found["settings"].items():
-        if key in SETTINGS:
-            settings[key] = value
+    settings = {key: value for key, value in found["settings"].items() if key in SETTINGS}
     taken = Choices(choices.source, choices.reading, settings, choices.names)
+    # Asked of the folder as it is now: what the job found may be older than a file.
+    missing = [one for one in named_files(taken) if not project.path_of(one).is_file()]
+    if missing:
+        raise DataError(t("studio.further", names=", ".join(missing)))
     return studio.checked(project, with_sets_in_file(project, taken))
 
 

@@ -23,8 +23,7 @@ from overcoat.data.transactions import Transactions
 from overcoat.errors import InfeasibleError, OvercoatError, problem_lines
 from overcoat.evidence import Internal
 from overcoat.measures.loss import measure_ncp
-from overcoat.policy.config import FILES, read_settings
-from overcoat.policy.hierarchy import is_no_file
+from overcoat.policy.config import read_settings
 from overcoat.policy.sets import Sets
 from overcoat.release.result import Result
 from overcoat.reports.wording import costs, gaps, promises, safety
@@ -175,13 +174,7 @@ def _open(params: Params, folder: Path, context: Context) -> dict[str, Any]:
                 settings[key] = entries
         else:
             settings[key] = value
-    missing = [
-        value
-        for key, value in settings.items()
-        if key in FILES and isinstance(value, str) and not is_no_file(value)
-        if not Path(value).is_file()
-    ]
-    return {"settings": settings, "missing": missing}
+    return {"settings": settings}
 
 
 # -- results ---------------------------------------------------------------------------------------

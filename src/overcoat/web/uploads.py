@@ -29,7 +29,7 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
         _check(studio, int(length))
         if int(length) > shutil.disk_usage(project.folder).free - _SPARE:
             raise HTTPException(413, t("studio.no_room"))
-    size, other = 0, _changes(project, name)
+    size = 0
     with project.incoming(name) as path, path.open("wb") as file:
         held = bytearray()
         async for piece in request.stream():
@@ -42,6 +42,7 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
         file.write(held)
         if length.isdecimal() and size != int(length):
             raise HTTPException(400, t("studio.not_whole"))
+        other = _changes(project, name)
     if other:
         studio.touched(project)
     return size
@@ -50,16 +51,19 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
 async def store(studio: Studio, project: Project, name: str, file: UploadFile) -> None:
     """Keep a file that came in with a form; it lies on the disk already if it is large."""
     _check(studio, file.size or 0)
-    other = _changes(project, name)
     with project.incoming(name) as path, path.open("wb") as target:
         while piece := await file.read(_PIECE):
             await run_in_threadpool(target.write, piece)
+        other = _changes(project, name)
     if other:
         studio.touched(project)
 
 
 def _changes(project: Project, name: str) -> bool:
-    """Whether a file of that name changes what is there: it is replaced, or its folder grows."""
+    """Whether a file of that name changes what is there: it is replaced, or its folder grows.
+
+    To be asked when the file is whole: while it came in, another of that name may have come, too.
+    """
     path = project.path_of(name)
     return path.exists() or path.parent != project.files
 

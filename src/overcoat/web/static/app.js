@@ -74,8 +74,7 @@
   async function send(files) {
     const list = [...files].filter((file) => !file.name.startsWith("."));
     if (list.length === 0) { return; }
-    const error = byId("sending-error");
-    error.hidden = true;
+    byId("sending-error").hidden = true;
     byId("sending").hidden = false;
     const folder = list.length > 1 || pathOf(list[0]).includes("/");
     const named = (file) => (folder ? (pathOf(file) || `files/${file.name}`) : file.name);
@@ -99,8 +98,15 @@
       byId("sending").hidden = true;
       if (project) { fetch(`/api/v1/projects/${project.id}`, { method: "DELETE" }).catch(() => gone(true)); }
       if (problem instanceof TypeError) { gone(true); return; } // no answer at all
-      if (problem.message) { error.textContent = problem.message; error.hidden = false; error.focus(); }
+      if (problem.message) { failed(problem.message); }
     }
+  }
+
+  function failed(message) {
+    const error = byId("sending-error");
+    error.textContent = message;
+    error.hidden = false;
+    error.focus();
   }
 
   async function post(address, content) {
@@ -143,7 +149,7 @@
     drop.addEventListener("drop", (event) => {
       event.preventDefault();
       drop.classList.remove("over");
-      dropped(event.dataTransfer).then(send);
+      dropped(event.dataTransfer).then(send).catch(() => failed(byId("upload").dataset.failed));
     });
   }
 
