@@ -48,6 +48,7 @@ _INTERNAL = (
     "it on: the external edition is made for that."
 )
 _CHECK = """\
+overcoat verify RELEASED{columns} --mapping MAPPING --certificate PUBLIC-CERTIFICATE
 overcoat verify RELEASED{columns} --mapping MAPPING --policy POLICY
 overcoat report RELEASED{columns} --mapping MAPPING --policy POLICY -o external.html"""
 
@@ -176,7 +177,10 @@ def _checks(
     yield scrolling(
         table([*digest_rows(told), *digests], ["File", "SHA-256"], "Digests"), "Digests"
     )
-    yield "<p>Whoever has the published files can check all of the external edition:</p>"
+    yield (
+        "<p>Whoever has the published files can check all of the external edition. The public "
+        "certificate holds the policy; it may also be a file of its own:</p>"
+    )
     check = _CHECK.format(columns=_columns(told.published.layout))
     yield f"<pre><code>{escape(check)}</code></pre>"
 

@@ -105,11 +105,11 @@ def safety(told: External) -> str:
     if told.k == 1:
         return "The policy holds, but it protects nobody: it asks for a crowd of one."
     least = verdict.largest_k
-    found = (
-        "no protected combination fits anybody"
-        if least is None
-        else (f"every protected combination fits at least {people(least)}, or nobody")
-    )
+    found = "no protected combination fits anybody"
+    if least is not None:
+        found = f"every protected combination fits at least {people(least)}, or nobody"
+        if least > told.k:
+            found += f" ({told.k:,} were asked for)"
     return f"Yes, against what the policy names: {found}. All of them were counted."
 
 
