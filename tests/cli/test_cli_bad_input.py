@@ -256,12 +256,10 @@ NUMBERS = [
     Bad("nothing to protect", anonymize("", km=""), ("nothing to protect", "privacy", "pgen")),
     Bad("algorithm", anonymize("--algorithm cote"), ("no algorithm 'cote'", "coat")),
     Bad("rest", anonymize("--rest alone"), ("--rest", "'alone'", "together")),
-    Bad("k twice", anonymize("-k 3"), ("-k is given twice",)),
-    Bad("s twice", anonymize("-s 1 --max-suppressed 1"), ("--max-suppressed is given twice",)),
     Bad(
         "several of what is compared",
         "compare d.dat --km 2 -k 2 -k 3",
-        ("-k is given twice: several values go into --sweep",),
+        ("-k is given twice: several values go into --sweep, as in --sweep k=5,10",),
     ),
     Bad("pgen with k = 0", "pgen d.dat -k 0 -o o.dat", ("at least 1, not 0",)),
 ]

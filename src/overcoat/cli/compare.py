@@ -35,7 +35,23 @@ __all__ = ["compare"]
 _NUMBERS = {"k": int, "m": int, "h": float, "s": float}
 
 
-@click.command(cls=Command)
+class _Compare(Command):
+    """Elsewhere the last value of an option counts; here one would expect all to be compared."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for one in order:
+            once = isinstance(one, click.Option) and not (one.multiple or one.is_flag or one.count)
+            if once and order.count(one) > 1:
+                raise click.UsageError(
+                    f"{max(one.opts, key=len)} is given twice: several values go into --sweep, as "
+                    "in --sweep k=5,10, and several methods into --algorithms",
+                    ctx,
+                )
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Compare)
 @data_options
 @click.option(
     "--algorithms",

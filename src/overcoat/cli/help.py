@@ -21,23 +21,11 @@ _SECTIONS = {
     "--suggest --report --price --external-report --certificate --public-certificate --salt "
     "--describe --json --quiet --verbose --log-file --help",
 }
-_SEVERAL = ": several values go into --sweep, as in --sweep k=5,10, and methods into --algorithms"
 _SECTION_OF = {option: title for title, text in _SECTIONS.items() for option in text.split()}
 
 
 class Command(click.Command):
-    """A command whose help has its options in sections, and that takes each option once."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse an option that is given twice, instead of taking the last value in silence."""
-        _, _, order = self.make_parser(ctx).parse_args(list(args))
-        for option in order:
-            if not isinstance(option, click.Option) or option.multiple or option.is_flag:
-                continue
-            if not option.count and order.count(option) > 1:
-                hint = _SEVERAL if ctx.command.name == "compare" else ""
-                raise click.UsageError(f"{max(option.opts, key=len)} is given twice{hint}", ctx)
-        return super().parse_args(ctx, args)
+    """A command whose help has its options in sections."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
