@@ -44,7 +44,7 @@ def test_something_is_known_about_this_machine() -> None:
 
 @pytest.mark.compiled(reason="what the work needs was measured with it")
 @pytest.mark.parametrize(
-    ("rows", "what"), [(1_000_000, "hold and sort them takes"), (450_000, "the work needs")]
+    ("rows", "what"), [(1_000_000, "hold and sort them takes"), (405_000, "the work needs")]
 )
 def test_a_run_under_a_small_limit_is_refused(tmp_path: Path, rows: int, what: str) -> None:
     pytest.importorskip("resource", reason="needs POSIX: limits on memory")
