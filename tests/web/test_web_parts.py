@@ -56,6 +56,22 @@ def test_the_cures_come_in_with_the_clash(client: httpx.Client, server: Server) 
     assert 'id="part-cures"' in part(client, server, project, choices, "cures")
 
 
+def test_a_cure_that_keeps_no_count_comes_last(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    rows = "\n".join(["a"] * 3 + ["b"] * 20 + ["c"] * 20)
+    client.put(f"/projects/{project}/files/data.txt", content=rows)
+    client.put(f"/projects/{project}/files/sets.txt", content="x: a\n")
+    settings = {"k": 10, "km": 1, "max_suppressed": 0, "utility": "sets.txt"}
+    chosen = {"source": "data.txt", "settings": settings}
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    found = ended(client, project, choices, "cures")["proposals"]
+    exact = [one["cost"]["n_exact"] for one in found]
+    assert exact == sorted(exact, reverse=True)
+    assert (exact[0], exact[-1]) == (1, 0)
+    changes = {one["name"]: one["change"] for one in found}
+    assert changes["sets"].startswith("keeps 0 of 1 utility set;")
+
+
 def test_the_items_of_a_large_group_are_looked_at_page_by_page(
     client: httpx.Client, server: Server
 ) -> None:
