@@ -56,6 +56,22 @@ def test_the_cures_come_in_with_the_clash(client: httpx.Client, server: Server) 
     assert 'id="part-cures"' in part(client, server, project, choices, "cures")
 
 
+def test_what_a_method_cannot_is_told_in_the_words_of_the_page(
+    client: httpx.Client, server: Server
+) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    client.put(f"/projects/{project}/files/data.txt", content="\n".join(["a b", "a", "b"] * 5))
+    client.put(f"/projects/{project}/files/sets.txt", content="x: a\n")
+    settings = {"k": 2, "pgen": True, "utility": "sets.txt", "algorithm": "apriori"}
+    chosen = {"source": "data.txt", "settings": settings}
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    assert followed(client, project, choices, "run")["state"] == "failed"
+    text = part(client, server, project, choices, "run")
+    assert "--" not in re.sub("<!--.*?-->", "", text)
+    for words in ("Apriori needs a hierarchy", "Apriori cannot keep sets", "Apriori takes a num"):
+        assert words in text
+
+
 def test_a_cure_that_keeps_no_count_comes_last(client: httpx.Client, server: Server) -> None:
     project = client.post("/projects", json={}).json()["id"]
     rows = "\n".join(["a"] * 3 + ["b"] * 20 + ["c"] * 20)
