@@ -79,6 +79,7 @@ def test_way_and_the_same_by_command(client: httpx.Client, tmp_path: Path) -> No
     # As the page says: the command is given in the folder to keep, with the original in it.
     passed, house = house / "to-pass-on", house / "to-keep"
     made = {path.name: path.read_bytes() for path in (*house.iterdir(), *passed.iterdir())}
+    assert b"\n250.00,Diabetes," in made["codebook-2.csv"]
     # Beside the policy and the original, the command makes all of it again.
     (house / files["data"].name).write_bytes(files["data"].read_bytes())
     words = shlex.split(made["command.txt"].decode())
