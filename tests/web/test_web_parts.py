@@ -72,6 +72,24 @@ def test_what_a_method_cannot_is_told_in_the_words_of_the_page(
         assert words in text
 
 
+def test_one_of_anything_is_told_in_the_singular(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    rows = "".join(f"p{number},Name {number}\np{number},flu\n" for number in range(60))
+    client.put(f"/projects/{project}/files/data.csv", content=f"nr,who\n{rows}")
+    client.put(f"/projects/{project}/files/sets.txt", content="x: flu\n")
+    chosen = {
+        "source": "data.csv",
+        "reading": {"id": "nr", "item": "who"},
+        "settings": {"k": 2, "utility": "sets.txt"},
+    }
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    for name, words in (("profile", "<li>Nearly every person has"), ("sets", "<span>set</span>")):
+        ended(client, project, choices, name)
+        text = part(client, server, project, choices, name)
+        assert words in re.sub("</?bdi>", "", text)
+        assert "1 sets" not in text
+
+
 def test_a_cure_that_keeps_no_count_comes_last(client: httpx.Client, server: Server) -> None:
     project = client.post("/projects", json={}).json()["id"]
     rows = "\n".join(["a"] * 3 + ["b"] * 20 + ["c"] * 20)
