@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import httpx
@@ -54,6 +55,22 @@ def test_the_cures_come_in_with_the_clash(client: httpx.Client, server: Server) 
     assert "All of it together cannot be met" in text
     assert text.count('class="cure"') >= 2  # beside what clashes, all that would help
     assert 'id="part-cures"' in part(client, server, project, choices, "cures")
+
+
+def test_what_cannot_be_read_is_told_in_plain_words(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    client.put(f"/projects/{project}/files/junk.csv", content=b"\x00\x01\x02" * 500)
+    client.put(f"/projects/{project}/files/data.csv", content="p,code\n1,a\n2,a\n3,b\n")
+    for source, reading, task, words in (
+        ("junk.csv", {}, "glimpse", "is not a text"),
+        ("data.csv", {"id": "p", "item": "none"}, "profile", "no column 'none'"),
+    ):
+        chosen = {"source": source, "reading": reading}
+        choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+        assert followed(client, project, choices, task)["state"] == "failed"
+        text = part(client, server, project, choices, task)
+        assert words in html.unescape(re.sub("</?bdi>", "", text))
+        assert "--" not in text
 
 
 def test_what_a_method_cannot_is_told_in_the_words_of_the_page(

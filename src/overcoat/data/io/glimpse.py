@@ -99,6 +99,7 @@ def _of_file(path: str, asked: Asked, stage: Stage) -> Glimpse:
         if source.workbook:
             with source.on_disk() as there:
                 return _of_workbook(there, asked, source.name)
+        source.check_text()
         return _of_text(source, asked)
 
 
