@@ -150,6 +150,15 @@ def test_an_ending_that_says_nothing_is_noted(desk: Desk) -> None:
         assert "ending" not in desk.run(*words(f"anonymize d.dat -k 2 --km 1 -o {name}")).err
 
 
+def test_a_codebook_has_the_names_that_are_given(desk: Desk) -> None:
+    desk.write({"names.csv": "code,description\na,Angina\n"})
+    command = "anonymize d.dat -k 2 --km 1 -o o.dat --codebook book.csv --describe names.csv"
+    assert desk.run(*words(command)).status == 0
+    rows = [line.split(",")[:2] for line in desk.lines("book.csv")]
+    assert ["a", "Angina"] in rows
+    assert ["b", ""] in rows
+
+
 @pytest.mark.parametrize("name", ["b.csv", "b.tsv", "b.csv.gz", "b.xlsx"])
 def test_a_codebook_is_read_back(desk: Desk, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     from overcoat.release import codebook, publish

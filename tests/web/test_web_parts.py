@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import httpx
@@ -54,6 +55,72 @@ def test_the_cures_come_in_with_the_clash(client: httpx.Client, server: Server) 
     assert "All of it together cannot be met" in text
     assert text.count('class="cure"') >= 2  # beside what clashes, all that would help
     assert 'id="part-cures"' in part(client, server, project, choices, "cures")
+
+
+def test_what_cannot_be_read_is_told_in_plain_words(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    client.put(f"/projects/{project}/files/junk.csv", content=b"\x00\x01\x02" * 500)
+    client.put(f"/projects/{project}/files/data.csv", content="p,code\n1,a\n2,a\n3,b\n")
+    for source, reading, task, words in (
+        ("junk.csv", {}, "glimpse", "is not a text"),
+        ("data.csv", {"id": "p", "item": "none"}, "profile", "no column 'none'"),
+    ):
+        chosen = {"source": source, "reading": reading}
+        choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+        assert followed(client, project, choices, task)["state"] == "failed"
+        text = part(client, server, project, choices, task)
+        assert words in html.unescape(re.sub("</?bdi>", "", text))
+        assert "--" not in text
+
+
+def test_what_a_method_cannot_is_told_in_the_words_of_the_page(
+    client: httpx.Client, server: Server
+) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    client.put(f"/projects/{project}/files/data.txt", content="\n".join(["a b", "a", "b"] * 5))
+    client.put(f"/projects/{project}/files/sets.txt", content="x: a\n")
+    settings = {"k": 2, "pgen": True, "utility": "sets.txt", "algorithm": "apriori"}
+    chosen = {"source": "data.txt", "settings": settings}
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    assert followed(client, project, choices, "run")["state"] == "failed"
+    text = part(client, server, project, choices, "run")
+    assert "--" not in re.sub("<!--.*?-->", "", text)
+    for words in ("Apriori needs a hierarchy", "Apriori cannot keep sets", "Apriori takes a num"):
+        assert words in text
+
+
+def test_one_of_anything_is_told_in_the_singular(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    rows = "".join(f"p{number},Name {number}\np{number},flu\n" for number in range(60))
+    client.put(f"/projects/{project}/files/data.csv", content=f"nr,who\n{rows}")
+    client.put(f"/projects/{project}/files/sets.txt", content="x: flu\n")
+    chosen = {
+        "source": "data.csv",
+        "reading": {"id": "nr", "item": "who"},
+        "settings": {"k": 2, "utility": "sets.txt"},
+    }
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    for name, words in (("profile", "<li>Nearly every person has"), ("sets", "<span>set</span>")):
+        ended(client, project, choices, name)
+        text = part(client, server, project, choices, name)
+        assert words in re.sub("</?bdi>", "", text)
+        assert "1 sets" not in text
+
+
+def test_a_cure_that_keeps_no_count_comes_last(client: httpx.Client, server: Server) -> None:
+    project = client.post("/projects", json={}).json()["id"]
+    rows = "\n".join(["a"] * 3 + ["b"] * 20 + ["c"] * 20)
+    client.put(f"/projects/{project}/files/data.txt", content=rows)
+    client.put(f"/projects/{project}/files/sets.txt", content="x: a\n")
+    settings = {"k": 10, "km": 1, "max_suppressed": 0, "utility": "sets.txt"}
+    chosen = {"source": "data.txt", "settings": settings}
+    choices = client.post(f"/projects/{project}/choices", json=chosen).json()["id"]
+    found = ended(client, project, choices, "cures")["proposals"]
+    exact = [one["cost"]["n_exact"] for one in found]
+    assert exact == sorted(exact, reverse=True)
+    assert (exact[0], exact[-1]) == (1, 0)
+    changes = {one["name"]: one["change"] for one in found}
+    assert changes["sets"].startswith("keeps 0 of 1 utility set;")
 
 
 def test_the_items_of_a_large_group_are_looked_at_page_by_page(

@@ -183,7 +183,7 @@ def _fewer_sets(data: Transactions, bound: BoundPolicy, context: Context) -> Ite
     told = [
         f"{named[number].name} ({people(_people(data, named[number].codes))})" for number in gone
     ]
-    change = f"keeps {len(keep)} of {len(named)} utility sets; gives up {listed(told)}"
+    change = f"keeps {len(keep)} of {count_of(len(named), 'utility set')}; gives up {listed(told)}"
     every = ", ".join(told)
     given_up = () if listed(told) == every else (f"Given up: {every}",)
     yield "sets", change, {"utility": kept}, given_up

@@ -45,8 +45,9 @@ __all__ = [
 def publish_papers(
     papers: Papers, result: Result, *, keep_order: bool, context: Context
 ) -> dict[str | Path, Callable[[], str | bytes]]:
-    """Return what makes each of the files, for `Result.write`."""
+    """Return what makes each of the files, for `Result.write`; its codebook has the names, too."""
     names = _names(papers.describe, result.mapping)
+    result.described.update(names)
     salt = None if papers.salt is None else read_salt(papers.salt)
     if papers.certificate is not None or papers.public_certificate is not None:
         result.policy.settled.to_json()  # a function in it cannot be written down: say so now

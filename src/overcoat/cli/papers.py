@@ -18,7 +18,7 @@ describe_option = click.option(
     "--describe",
     type=FILE,
     metavar="FILE",
-    help="For reports: what items are called, a table of codes and descriptions anyone may see.",
+    help="For reports and the codebook: what items are called, a table that anyone may see.",
 )
 
 _OPTIONS = [

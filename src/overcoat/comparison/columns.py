@@ -8,6 +8,7 @@ from typing import Any
 
 from overcoat.evaluation import Measure
 from overcoat.measures.queries import Workload
+from overcoat.words import count_of
 
 __all__ = ["METHOD", "Column", "heading", "joined", "measures_of", "setting_words"]
 
@@ -69,9 +70,9 @@ def measures_of(
                 "n_exact_counts",
                 "loss",
                 "exact counts",
-                f"of {n_named} utility sets",
+                f"of {count_of(n_named, 'utility set')}",
                 "number of exact counts",
-                f" of {n_named} utility sets",
+                f" of {count_of(n_named, 'utility set')}",
                 better="highest",
                 least=n_named,
                 whole=True,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from overcoat.comparison.settings import Setting
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.weights import CallableWeights, DistanceWeights
-from overcoat.words import error_scale
+from overcoat.words import count_of, error_scale
 
 if TYPE_CHECKING:
     from overcoat.comparison.compare import Comparison
@@ -94,7 +94,8 @@ def _policy_line(policy: BoundPolicy, setting: Setting) -> str:
     if "s" not in setting.values:
         parts.append(f"s = {policy.max_suppressed:g} %")
     if policy.utility.named:
-        parts.append(f"{len(policy.utility.named)} utility sets, the rest {policy.utility.rest}")
+        named = count_of(len(policy.utility.named), "utility set")
+        parts.append(f"{named}, the rest {policy.utility.rest}")
     match policy.weights:
         case DistanceWeights():
             parts.append("weights from distances")

@@ -51,11 +51,11 @@ def check_codebook(path: str | os.PathLike[str] | None) -> None:
 def codebook_rows(result: Result) -> list[Row]:
     """Return a row for each item of the domain, in item order.
 
-    Its description where the source has one; its label and how many items have it, None where it is
-    suppressed; the named utility set it belongs to, and whether the count of that set is exact. If
-    the release goes on from an earlier one, also its label there.
+    Its description where the source, or a list beside it, has one; its label and how many items
+    have it, None where it is suppressed; the named utility set it belongs to, and whether the count
+    of that set is exact. If the release goes on from an earlier one, also its label there.
     """
-    names = result.data.origin.names
+    names = {**result.data.origin.names, **result.described}
     blocks = result.policy.utility.named
     exact = {count.name: "yes" if count.exact else "no" for count in result.counts}
     block_of = {

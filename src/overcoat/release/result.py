@@ -85,6 +85,7 @@ class Result:
         the released and the mapping file; None where there is no file or no such form
     layout : how the release is laid out: like the original, or as it was published; None where the
         original was no file
+    described : what items are called, by a list that was given beside the data
     """
 
     data: Transactions
@@ -99,6 +100,7 @@ class Result:
     seconds: dict[str, float]
     identifiers: tuple[str, ...] = ()
     _outcome: Outcome | None = field(default=None)
+    described: dict[str, str] = field(init=False, default_factory=dict)
     digests: dict[str, str | None] = field(init=False)
     layout: Layout | None = field(init=False)
 
@@ -226,10 +228,10 @@ class Result:
     def codebook(self) -> pl.DataFrame:
         """Return what became of each item, as a polars frame.
 
-        Its columns: the item, its description where the source has one, its label and the size of
-        its group (null where it is suppressed), the named utility set it belongs to, and whether
-        the count of that set is exact (yes or no); where it goes on from an earlier release, the
-        label there.
+        Its columns: the item, its description where the source, or a list, has one, its label and
+        the size of its group (null where it is suppressed), the named utility set it belongs to,
+        and whether the count of that set is exact (yes or no); where it goes on from an earlier
+        release, the label there.
         """
         import polars as pl
 

@@ -164,7 +164,7 @@ def _sets(rows: list[list[object]], head: list[str]) -> list[str | Section]:
             "was left out and none of its groups reaches outside: then it is the same before and "
             "after.</p>"
         )
-        yield scrolling(table(rows, head, f"{len(rows):,} named sets"), "Named sets")
+        yield scrolling(table(rows, head, count_of(len(rows), "named set")), "Named sets")
 
     return [("sets", "Named sets", inside())]
 

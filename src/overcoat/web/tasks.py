@@ -269,6 +269,7 @@ def _weigh(params: Params, folder: Path, context: Context) -> dict[str, Any]:
 
 
 def _cures(params: Params, folder: Path, context: Context) -> dict[str, Any]:
+    """Find policies near this one that are met; those that keep no exact count come last."""
     found = application.suggest(input_of(params), statement_of(params), context=context)
     return {
         "proposals": [
@@ -279,7 +280,7 @@ def _cures(params: Params, folder: Path, context: Context) -> dict[str, Any]:
                 "doubtful": one.doubtful,
                 "cost": _cost(one.cost),
             }
-            for one in found
+            for one in sorted(found, key=lambda one: not one.cost.n_exact)
         ]
     }
 

@@ -34,6 +34,13 @@ _ENCODINGS = ("", "utf-8", "windows-1252", "latin-1", "utf-16")
 _ROLES = ("none", "id", "item")
 _MOST_MEMBERS = 60  # of a set or group that are shown at once
 _MOST_LINES = 40  # of an error
+# What a method cannot honour, by how the library begins to say it: in the page's words.
+_CANNOT = {
+    "apriori generalizes along a hierarchy": "method.apriori_hierarchy",
+    "apriori merges whole subtrees": "method.apriori_sets",
+    "apriori protects all itemsets": "method.apriori_known",
+}
+_OPTIONS = re.compile(r" \([^()]*--[a-z][^()]*\)")  # of the command: a page has none
 _INSIST = "--allow-identifiers"  # in what is said where items look like identifiers
 
 
@@ -124,7 +131,12 @@ class Views:
             lines = [one for one in told if _INSIST not in one]
         else:
             lines = error.get("lines") or str(error.get("message", "")).splitlines()
-        return [Markup(labelled(line.strip(), 1000)) for line in lines[:_MOST_LINES]]
+        return [Markup(labelled(self._in_page(line), 1000)) for line in lines[:_MOST_LINES]]
+
+    def _in_page(self, line: str) -> str:
+        """Say what the library says without the options of the command."""
+        known = next((name for begin, name in _CANNOT.items() if begin in line), None)
+        return _OPTIONS.sub("", line.strip()) if known is None else self.t(known)
 
     def method_not(self, job: Job) -> Sequence[Markup | str]:
         """Say why a method has no result beside the others."""

@@ -140,6 +140,9 @@ BAD: list[tuple[bytes, dict[str, Any], str]] = [
     ("äöü\n".encode() + b"b\ncaf\xe9 d\n", {}, f"x.dat:3: {MIXED}"),
     # no text
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\x00\x00\x00", {}, "x.dat: is an old Excel file"),
+    (b"\x00\x01\x02" * 500, {}, NO_TEXT),
+    (b"\x00\x01\x02\n" * 500, {"id": "a", "item": "b"}, NO_TEXT),
+    (("a b\n" * 50).encode("utf-32-le"), {}, NO_TEXT),
     (b"SQLite format 3\x00\xff\x01\xfe", {}, "x.dat: is a database; name it sqlite:///x.dat"),
     (b"a\n", {"encoding": "klingon"}, "there is no encoding 'klingon'; usual ones are utf-8,"),
     (b"a\n", {"encoding": "rot13"}, "there is no encoding 'rot13'"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from overcoat.data.io import delimited, long, output_layout, read, write
 from overcoat.data.io.columns import look_alikes, named_items
+from overcoat.data.io.dialects import guess_columns
 from overcoat.data.layout import Layout
 from overcoat.data.transactions import Transactions
 from overcoat.errors import DataError
@@ -212,6 +213,8 @@ def test_by_the_definition(
         ("Diag1", ["id", "Diag1", "diag2"], "'diag2'"),
         ("diag", ["id", "diag", "diag2"], "'diag2'"),
         ("d1_code", ["id", "d1_code", "d2_code", "d1_text"], "'d2_code'"),
+        ("Hauptdiagnose", ["id", "Hauptdiagnose", "Nebendiagnose 1"], "'Nebendiagnose 1'"),
+        ("diag", ["id", "diag", "n_diag", "proc_1"], None),
         ("code", ["id", "code", "code text"], None),
         ("diag_1,diag_2", ["id", "diag_1", "diag_2"], None),
         ("code", ["id", "code"], None),
@@ -229,6 +232,22 @@ def test_look_alikes(named: str, found: list[str], others: str | None) -> None:
         assert notes[0].startswith(f"column{'s' * (',' in others)} {others} look")
         every = ",".join(name for name in found[1:] if name != "d1_text")
         assert notes[0].endswith(f"--item {every}")
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "items"),
+    [
+        (
+            "Patientennr;Name;Station;Hauptdiagnose;Nebendiagnose 1;Nebendiagnose 2",
+            "1;Ann;A;I10;E11.9;",
+            ["Hauptdiagnose", "Nebendiagnose 1", "Nebendiagnose 2"],
+        ),
+        ("id;diag_1;diag_2;n_diag", "1;I10;250.00;2", ["diag_1", "diag_2"]),
+        ("id;diag;date of diag 1", "1;I10;2019-05-01", "diag"),
+    ],
+)
+def test_a_guess_takes_what_looks_alike(columns: str, row: str, items: str | list[str]) -> None:
+    assert guess_columns(columns.split(";"), [row.split(";")])["item"] == items
 
 
 @pytest.mark.parametrize("source", SOURCES)

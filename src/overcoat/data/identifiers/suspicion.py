@@ -79,7 +79,7 @@ def suspects(data: Transactions, *, stage: Stage = QUIET) -> tuple[Suspicion, ..
     stage()
     if len(own := own_items(data, shapes)):
         message = (
-            "nearly every transaction has an item that no other has"
+            "nearly every person has an item that nobody else has"
             f"{_such_as(data, own)}: is it a number or a name of the person?"
         )
         found.append(Suspicion("own", message))

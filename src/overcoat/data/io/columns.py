@@ -12,16 +12,23 @@ from overcoat.data.layout import Layout
 from overcoat.errors import DataError
 
 __all__ = [
+    "ITEMS",
+    "alike_columns",
     "listed_columns",
     "look_alikes",
     "named_items",
     "nearest",
     "settle_columns",
+    "stem",
     "wanted_columns",
 ]
 
 _SHOWN = 20  # columns listed in a message
 _NUMBER = re.compile(r"[ _.-]?[0-9]+")
+# What columns of items are usually called; what a name has from there on tells what they hold.
+ITEMS = re.compile(
+    "diag|icd|code|item|product|article|drug|atc|procedure|concept|page|event", re.IGNORECASE
+)
 
 
 def named_items(item: str | Sequence[str] | None) -> tuple[str | None, tuple[str, ...]]:
@@ -124,10 +131,30 @@ def look_alikes(layout: Layout, found: Sequence[str]) -> list[str]:
 --item diag_1,diag_2"]
     """
     named = layout.columns or (layout.item,)
-    stems = {_stem(name) for name in named} - {""}
     if layout.format != "long":
         return []
-    return [*_people(layout, named, found), *_alike(layout, named, stems, found)]
+    return [*_people(layout, named, found), *_alike(layout, named, found)]
+
+
+def alike_columns(named: Sequence[str], found: Sequence[str]) -> list[str]:
+    """Return the columns that are called as some of those named, but for numbers.
+
+    Those with a number also where only the word for items is the same, as beside a first diagnosis.
+
+    >>> alike_columns(["diag_1"], ["id", "diag_1", "diag_2", "n_diag"])
+    ['diag_1', 'diag_2']
+    >>> alike_columns(["Hauptdiagnose"], ["Hauptdiagnose", "Nebendiagnose 1", "Diagnosedatum 1"])
+    ['Hauptdiagnose', 'Nebendiagnose 1']
+    """
+    stems = {stem(name) for name in named} - {""}
+    words = {_item_word(name) for name in named} - {""}
+    alike = [
+        name
+        for name in found
+        if isinstance(name, str)
+        and (stem(name) in stems or (_NUMBER.search(name) and _item_word(name) in words))
+    ]
+    return alike if any(_NUMBER.search(name) for name in alike) else []
 
 
 def _people(layout: Layout, named: Sequence[str], found: Sequence[str]) -> list[str]:
@@ -147,13 +174,10 @@ def _people(layout: Layout, named: Sequence[str], found: Sequence[str]) -> list[
     ]
 
 
-def _alike(
-    layout: Layout, named: Sequence[str], stems: set[str], found: Sequence[str]
-) -> list[str]:
-    names = [name for name in found if isinstance(name, str) and name != layout.id]
-    alike = [name for name in names if _stem(name) in stems]
+def _alike(layout: Layout, named: Sequence[str], found: Sequence[str]) -> list[str]:
+    alike = [name for name in alike_columns(named, found) if name != layout.id]
     others = [name for name in alike if name not in named]
-    if not others or not any(_NUMBER.search(name) for name in alike):
+    if not others:
         return []
     every = ",".join(dict.fromkeys([*alike, *named]))
     said = "columns {} look like {!r} and were not read; if they hold items too, name all: {}"
@@ -162,5 +186,16 @@ def _alike(
     return [said.format(listed_columns(others), named[0], f"--item {every}")]
 
 
-def _stem(name: str) -> str:
+def stem(name: str) -> str:
+    """Return the name of a column without numbers.
+
+    >>> stem("Diag_1"), stem("diag 22 code")
+    ('diag', 'diag code')
+    """
     return _NUMBER.sub("", name.casefold())
+
+
+def _item_word(name: str) -> str:
+    """Return what a name has from its word for items on, without numbers; empty if it has none."""
+    found = ITEMS.search(name)
+    return "" if found is None else re.sub(r"[\W\d_]", "", name[found.start() :].casefold())

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from overcoat.data.io.columns import settle_columns, wanted_columns
+from overcoat.data.io.columns import ITEMS, alike_columns, settle_columns, stem, wanted_columns
 from overcoat.data.io.delimited import Dialect
 from overcoat.data.io.lines import line_end
 from overcoat.data.io.names import default_sep
@@ -35,7 +35,6 @@ _SEP_LINE = re.compile(r"\Asep=(.)\r?\n")  # how Excel is told a separator
 
 # What columns are usually called; the first that matches is the likeliest.
 _IDS = ("patient|person|subject|customer|client|member|visitor|user", r"case|visit|(\b|_)id\b")
-_ITEMS = "diag|icd|code|item|product|article|drug|atc|procedure|concept|page|event"
 
 
 def separator_in_words(sep: str | None) -> str:
@@ -280,11 +279,18 @@ def looks_like_table(
     return None
 
 
-def guess_columns(columns: Sequence[str]) -> dict[str, Any]:
+def guess_columns(columns: Sequence[str], rows: Iterable[Sequence[str]] = ()) -> dict[str, Any]:
     """Return which columns of a table may be the id and the items, by their names.
+
+    Columns that have only the word for items in common are taken together if their values look
+    alike in the first rows, too.
 
     >>> guess_columns(["visit", "patient", "diag_1", "diag_2"])
     {'id': 'patient', 'item': ['diag_1', 'diag_2']}
+    >>> guess_columns(["Patientennr", "Hauptdiagnose", "Nebendiagnose 1"])
+    {'id': 'Patientennr', 'item': ['Hauptdiagnose', 'Nebendiagnose 1']}
+    >>> guess_columns(["p", "diag_1", "from diag_1"], [["1", "I10", "2019-05-01"]])
+    {'id': 'p', 'item': 'diag_1'}
     """
     if not columns:
         return {}
@@ -293,10 +299,29 @@ def guess_columns(columns: Sequence[str]) -> dict[str, Any]:
         return [name for name in columns if re.search(words, name, re.IGNORECASE)]
 
     one = [*called(_IDS[0]), *called(_IDS[1]), columns[0]][0]
-    items = [name for name in called(_ITEMS) if name != one]
-    alike = {re.sub(r"\d+", "", name) for name in items[:1]}
-    wide = [name for name in items if re.search(r"\d", name) and re.sub(r"\d+", "", name) in alike]
-    return {"id": one, "item": wide if len(wide) > 1 else [*items, columns[-1]][0]}
+    items = [name for name in columns if ITEMS.search(name) and name != one]
+    wide = [name for name in alike_columns(items[:1], items) if name not in items[:1]]
+    if wide:
+        forms = dict(zip(columns, map(_forms, zip(*rows, strict=False)), strict=False))
+        none: frozenset[str] = frozenset()
+        first = forms.get(items[0], none)
+
+        def fits(name: str) -> bool:
+            here = forms.get(name, none)
+            return stem(name) == stem(items[0]) or not (first and here) or bool(first & here)
+
+        wide = list(filter(fits, wide))
+    return {"id": one, "item": [items[0], *wide] if wide else [*items, columns[-1]][0]}
+
+
+def _forms(values: Iterable[str]) -> frozenset[str]:
+    """Return what values look like: letters and numbers, whichever they are.
+
+    >>> sorted(_forms(["I10", "E11.9", "", "2019-05-01"]))
+    ['0-0-0', 'a0']
+    """
+    plain = (re.sub(r"[^\W\d_]+", "a", value.strip()) for value in values)
+    return frozenset(re.sub(r"\d[\d.]*", "0", value) for value in plain if value)
 
 
 def _shell(name: str) -> str:

@@ -17,13 +17,18 @@ import numpy as np
 
 from overcoat.errors import DataError
 
-__all__ = ["BOM", "HEAD", "STRAY", "Readable", "Recoded", "looks_wide"]
+__all__ = ["BOM", "HEAD", "STRAY", "Readable", "Recoded", "looks_binary", "looks_wide"]
 
 BOM = codecs.BOM_UTF8
 HEAD = 1 << 12  # bytes in which NULs are looked for
 STRAY = "not UTF-8, as the rest of the file is; save it in one encoding, or name it (--encoding)"
 
+_NO_TEXT = (
+    "is not a text, or has an encoding that cannot be told; if it is one, name its encoding "
+    "(--encoding)"
+)
 _WINDOW = 1 << 16  # bytes that decide, from the first that is not ASCII; recoded at once
+_FEW = 32  # NULs that may stand in a text by accident
 _CERTAIN = 3  # sound sequences of UTF-8 that are no accident
 _MARKS = {  # the longer ones first: one starts with another
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -90,10 +95,16 @@ class Recoded:
         elif found not in (None, "utf-8"):
             self._decode = _decoder(found)
         self._settled = found is not None
+        self._binary = encoding is None and not mark and looks_binary(head)
         self.encoding = "" if found is None else _title(found)
         self.marked = bool(mark)
         for _ in mark:
             stream.read(1)
+
+    def check(self) -> None:
+        """Raise if the first bytes are those of no text."""
+        if self._binary:
+            raise DataError(_NO_TEXT, self._name)
 
     def read(self, size: int, /) -> bytes:
         """Return some bytes of UTF-8, none at the end; more than `size` where they became more."""
@@ -137,11 +148,7 @@ class Recoded:
         strays = len(window.translate(None, _ASCII)) - sum(map(len, sound))
         if strays > len(sound):
             if _CONTROL.search(window):
-                raise DataError(
-                    "is not a text, or has an encoding that cannot be told; if it is one, name "
-                    "its encoding (--encoding)",
-                    self._name,
-                )
+                raise DataError(_NO_TEXT, self._name)
             self.encoding, self._decode = "Windows-1252", _from_windows
 
     def _recode(self, window: bytes) -> bytes:
@@ -171,6 +178,18 @@ class Recoded:
         if self._asked:
             message += ", or leave out --encoding to have its encoding found"
         return DataError(message, self._name, line)
+
+
+def looks_binary(head: bytes) -> bool:
+    r"""Say whether there are more NULs in `head` than a text of one byte a letter ever has.
+
+    >>> looks_binary(bytes(range(3)) * 500), looks_binary(b"a\x00b " * 8)
+    (True, False)
+    >>> looks_binary("a b ".encode("utf-16-le") * 500)  # a text of two bytes a letter
+    False
+    """
+    nuls = head.count(0)
+    return nuls > _FEW and nuls * 20 > len(head) and looks_wide(head) is None
 
 
 def looks_wide(head: bytes) -> str | None:

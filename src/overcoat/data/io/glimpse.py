@@ -99,6 +99,7 @@ def _of_file(path: str, asked: Asked, stage: Stage) -> Glimpse:
         if source.workbook:
             with source.on_disk() as there:
                 return _of_workbook(there, asked, source.name)
+        source.check_text()
         return _of_text(source, asked)
 
 
@@ -114,16 +115,14 @@ def _of_text(source: Source, asked: Asked) -> Glimpse:
             lines = [line for line in text.split("\n") if line.strip()][: _ROWS + asked.header]
             split = [_fields(line, layout) for line in lines[asked.header :]]
             return Glimpse("baskets", rows=_cut(split), sep=layout.sep, encoding=told)
-        columns, sep = found
-        layout = replace(layout, format="long", sep=sep)
-        guess = guess_columns(columns)
+        layout = replace(layout, format="long", sep=found[1])
     else:
-        layout = table_dialect(head, layout, sep=asked.sep)
-        guess = {}
+        layout, found = table_dialect(head, layout, sep=asked.sep), None
     text = head.decode("utf-8", "replace")
     text = text[: text.rfind("\n") + 1] or text
     records = Dialect(layout.sep or ",", trim=False, mark=layout.quote).records(text, 1, Problems())
     header, *rows = [fields for _, fields in islice(records, _ROWS + 1)]
+    guess = {} if found is None else guess_columns(header, rows)
     return Glimpse("table", tuple(header), _cut(rows), guess, layout.sep, told)
 
 
@@ -149,7 +148,7 @@ def _of_parquet(path: Path) -> Glimpse:
     lists = [name for name, kind in schema.items() if isinstance(kind, pl.List)]
     if lists:
         return Glimpse("lists", columns, rows, {"items": lists[0]})
-    return Glimpse("table", columns, rows, guess_columns(columns))
+    return Glimpse("table", columns, rows, guess_columns(columns, rows))
 
 
 def _of_workbook(path: Path, asked: Asked, name: str) -> Glimpse:
@@ -165,7 +164,7 @@ def _of_workbook(path: Path, asked: Asked, name: str) -> Glimpse:
     at = next((place for place, cells in enumerate(rows) if len(cells) == wide), 0)
     header = rows[at] if rows else []
     body = [[*cells, *[""] * (wide - len(cells))] for cells in rows[at + 1 :]][:_ROWS]
-    guess = {} if asked.item is not None else guess_columns(header)
+    guess = {} if asked.item is not None else guess_columns(header, body)
     return Glimpse("table", tuple(header), _cut(body), guess, sheets=sheets)
 
 
@@ -188,7 +187,7 @@ def _of_database(source: str, asked: Asked, stage: Stage) -> Glimpse:
         first = f"SELECT * FROM ({query}\n) AS first_rows LIMIT {_ROWS}"
         frames = database.rows(first, columns, names, text_ids=True, tell=stage)
         rows = [[_shown(value) for value in row] for frame in frames for row in frame.iter_rows()]
-    guess = {} if asked.item is not None else guess_columns(names)
+    guess = {} if asked.item is not None else guess_columns(names, rows)
     return Glimpse("database", tuple(names), _cut(rows[:_ROWS]), guess, tables=tables)
 
 

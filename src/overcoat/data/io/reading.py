@@ -100,6 +100,7 @@ class Reading:
         """
         if source.empty:
             raise DataError("the file is empty", source.name, 1)
+        source.check_text()
         layout = self._recognise(source, keys or {})
         if self.keeps_all or layout.workbook:
             needed = MEMORY * source.size

@@ -135,6 +135,11 @@ class Source:
         """Return the first bytes, before any of `stream` is read."""
         return self._content.look(size)
 
+    def check_text(self) -> None:
+        """Raise if the first bytes are those of no text, though nothing else is known of them."""
+        if self._text is not None:
+            self._text.check()
+
     def first_lines(self) -> bytes:
         """Return the first bytes, with a line break among them if there is one at all."""
         size = _HEAD

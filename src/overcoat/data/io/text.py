@@ -29,6 +29,7 @@ def read_text(
         with open_source(path) as source:
             if source.workbook:
                 raise DataError("is a workbook or an archive; save it as CSV (UTF-8)", source.name)
+            source.check_text()
             source.settle_line_ends(quote='"' if quotes else "")
             raw = source.stream.read()
         problems = Problems(os.fspath(path))

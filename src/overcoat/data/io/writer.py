@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
 from overcoat.data.io.basket import basket_blocks
-from overcoat.data.io.encoding import BOM, HEAD, looks_wide
+from overcoat.data.io.encoding import BOM, HEAD, looks_binary, looks_wide
 from overcoat.data.io.long import long_blocks
 from overcoat.data.io.names import check_sep, is_gzip_name
 from overcoat.data.io.packing import packed
@@ -163,4 +163,6 @@ def _looks_odd(head: bytes) -> bool:
 
     `read` drops one byte order mark and believes it, so that after one all labels come back whole.
     """
-    return head.startswith((BOM, PARQUET_MAGIC)) or looks_wide(head[:HEAD]) is not None
+    first = head[:HEAD]
+    odd = looks_binary(first) or looks_wide(first) is not None
+    return odd or head.startswith((BOM, PARQUET_MAGIC))
