@@ -133,7 +133,7 @@ def test_the_compiled_kernel_takes_the_steps_of_its_twin(
 ) -> None:
     moved = 0
     if chunk % 2:  # as where the rows of groups, as bits, would take too much memory
-        monkeypatch.setattr("overcoat.kernels.keeping.MOST_WORDS", 0)
+        monkeypatch.setattr("overcoat.kernels.witnesses.MOST_WORDS", 0)
     for seed in range(chunk * 20, chunk * 20 + 20):
         instance = random_instance(random.Random(seed))
         data, policy = bound(instance, seed % 3)
