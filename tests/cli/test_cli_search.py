@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import overcoat.cli as surface
+from overcoat.algorithms.outcome import Searched
 from overcoat.cli.progress import Patience
 
 ROWS = "a b\na b c\na\nb\nb c\nc d\nd a\nd\ne a\ne b\ne\nc\n"
@@ -51,6 +52,15 @@ def test_a_search_that_the_clock_ended_can_be_repeated(tmp_path: Path) -> None:
     assert status == 0
     assert json.loads(text)["search"]["trace"] == told["trace"]
     assert (tmp_path / "out.dat").read_bytes() == released
+
+
+def test_the_text_tells_how_to_repeat_a_search() -> None:
+    def searched(steps: int, cooling: int | tuple[int, ...]) -> str:
+        return str(Searched("ul", 1.0, 0.25, steps, cooling, 7, 2.0, ()))
+
+    assert searched(50, 50) == "ul from 1 to 0.25; --steps 50 --seed 7 repeats it"
+    assert "--steps 50 --cooling 80 --seed 7 repeats it" in searched(50, 80)
+    assert "--steps 9 --cooling 5,4,3,2,1 --seed 7" in searched(9, (5, 4, 3, 2, 1))
 
 
 def test_queries_with_weights(tmp_path: Path) -> None:

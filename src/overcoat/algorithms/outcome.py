@@ -63,6 +63,16 @@ class Searched:
     seconds: float
     trace: tuple[tuple[int, float], ...]
 
+    def __str__(self) -> str:
+        repeat = f"--steps {self.steps}"
+        if self.cooling and self.cooling != self.steps:
+            planned = (self.cooling,) if isinstance(self.cooling, int) else self.cooling
+            repeat += f" --cooling {','.join(map(str, planned))}"
+        return (
+            f"{self.minimise} from {self.before:.3g} to {self.after:.3g}; "
+            f"{repeat} --seed {self.seed} repeats it"
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:

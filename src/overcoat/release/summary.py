@@ -34,6 +34,8 @@ def summary_lines(result: Result) -> list[tuple[str, str]]:
         ("told", str(result.exactness)),
         ("loss", _loss(result)),
     ]
+    if result.searched is not None:
+        lines.append(("search", str(result.searched)))
     if result.proof is not None:
         lines.append(("optimum", str(result.proof)))
     lines += exact_counts(result.counts)
