@@ -29,8 +29,8 @@ def saved_policy(choices: Choices) -> str:
 def named_files(choices: Choices) -> list[str]:
     """Return the files that the policy names, which belong beside it."""
     settings = stated(choices.settings)
-    said = dict.fromkeys(settings.get(key) for key in FILES if isinstance(settings.get(key), str))
-    return [one for one in said if isinstance(one, str) and ":" not in one and one != "omop"]
+    said = [one for key in FILES if isinstance(one := settings.get(key), str)]
+    return [one for one in dict.fromkeys(said) if ":" not in one and one != "omop"]
 
 
 async def opened_policy(studio: Studio, project: Project, choices: Choices, file: str) -> Choices:

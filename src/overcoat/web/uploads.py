@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from fastapi import HTTPException, Request
 from starlette.concurrency import run_in_threadpool
@@ -30,7 +33,7 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
         if int(length) > shutil.disk_usage(project.folder).free - _SPARE:
             raise HTTPException(413, t("studio.no_room"))
     size = 0
-    with project.incoming(name) as path, path.open("wb") as file:
+    with _incoming(studio, project, name) as path, path.open("wb") as file:
         held = bytearray()
         async for piece in request.stream():
             size += len(piece)
@@ -42,30 +45,30 @@ async def receive(studio: Studio, project: Project, name: str, request: Request)
         file.write(held)
         if length.isdecimal() and size != int(length):
             raise HTTPException(400, t("studio.not_whole"))
-        other = _changes(project, name)
-    if other:
-        studio.touched(project)
     return size
 
 
 async def store(studio: Studio, project: Project, name: str, file: UploadFile) -> None:
     """Keep a file that came in with a form; it lies on the disk already if it is large."""
     _check(studio, file.size or 0)
-    with project.incoming(name) as path, path.open("wb") as target:
+    with _incoming(studio, project, name) as path, path.open("wb") as target:
         while piece := await file.read(_PIECE):
             await run_in_threadpool(target.write, piece)
-        other = _changes(project, name)
-    if other:
-        studio.touched(project)
 
 
-def _changes(project: Project, name: str) -> bool:
-    """Whether a file of that name changes what is there: it is replaced, or its folder grows.
+@contextmanager
+def _incoming(studio: Studio, project: Project, name: str) -> Iterator[Path]:
+    """Give a path to write a file to; work starts anew where it changes what is there.
 
-    To be asked when the file is whole: while it came in, another of that name may have come, too.
+    That is so when it replaces a file, or its folder grows. It is asked when the file is whole:
+    while it came in, another of that name may have come, too.
     """
-    path = project.path_of(name)
-    return path.exists() or path.parent != project.files
+    with project.incoming(name) as staged:
+        yield staged
+        path = project.path_of(name)
+        changes = path.exists() or path.parent != project.files
+    if changes:
+        studio.touched(project)
 
 
 def _check(studio: Studio, size: int) -> None:

@@ -19,12 +19,10 @@ class Worker:
 
     def __init__(self) -> None:
         self._process: asyncio.subprocess.Process | None = None
-        self._ready = False
 
     async def start(self) -> None:
         """Start the process, if there is none."""
         if self._process is None or self._process.returncode is not None:
-            self._ready = False
             self._process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-m", "overcoat.web.worker"),
                 stdin=asyncio.subprocess.PIPE,
