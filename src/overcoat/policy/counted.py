@@ -1,7 +1,8 @@
 """Sets that count more than once: a table of them with a column that says how often.
 
 Two layouts. A row a set, its items in one cell: ``query,weight``. Or a row an item:
-``query,item,weight``, where the rows of one query say the same weight.
+``query,item,weight``, where the rows of one query say the same weight. What separates the items
+of a cell is a tab, a semicolon or a comma where any cell of the table has one, else white space.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ def counted_sets(sets: Sets) -> Sets:
     >>> lines = ((1, "query,weight"), (2, "a b,3"), (3, "c,0.5"))
     >>> [(one.items, one.name) for one in counted_sets(Sets(lines=lines)).entries]
     [(('a', 'b'), '3.0'), (('c',), '0.5')]
+    >>> lines = ((1, "query,weight"), (2, '"whole milk, curd",3'), (3, "hot chocolate,0.5"))
+    >>> [(one.items, one.name) for one in counted_sets(Sets(lines=lines)).entries]
+    [(('whole milk', 'curd'), '3.0'), (('hot chocolate',), '0.5')]
     """
     first = sets.lines[0][1] if sets.lines else ""
     for sep in _SEPARATORS:
@@ -47,8 +51,12 @@ def _read(sets: Sets, sep: str, head: Sequence[str], columns: Sequence[int | Non
     assert of_weight is not None
     found: dict[object, tuple[list[str], float, int]] = {}
     problems: list[Problem] = []
-    for line, text in sets.lines[1:]:
-        cells = split_fields(text, sep)
+    rows = [(line, split_fields(text, sep)) for line, text in sets.lines[1:]]
+    of_items = of_item if of_set is None else of_set
+    assert of_items is not None
+    within = {sign for _, cells in rows for cell in cells[of_items : of_items + 1] for sign in cell}
+    between = next((sign for sign in _SEPARATORS if sign in within), None)
+    for line, cells in rows:
         if len(cells) != len(head):
             problems.append(Problem(f"has {len(cells)} columns, not {len(head)}", sets.file, line))
             continue
@@ -64,9 +72,7 @@ def _read(sets: Sets, sep: str, head: Sequence[str], columns: Sequence[int | Non
                 message = f"query {cells[of_set]!r} has two weights, {known:g} and {weight:g}"
                 problems.append(Problem(message, sets.file, line))
         else:
-            of_items = of_set if of_set is not None else of_item
-            assert of_items is not None
-            found[line] = (split_fields(cells[of_items], None), weight, line)
+            found[line] = (split_fields(cells[of_items], between), weight, line)
     if problems:
         raise PolicyError(problems)
     if not found:
