@@ -1,6 +1,7 @@
 """The compiled parts of `data` against their twins."""
 
 import random
+import weakref
 
 import numpy as np
 import pytest
@@ -42,9 +43,9 @@ def test_canonical_rows(rows: list[list[int]], wide: bool, threads: int) -> None
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(rows_of_codes, st.data(), st.sampled_from([1, 3]), st.booleans(), st.booleans())
+@given(rows_of_codes, st.data(), st.sampled_from([1, 3]), st.booleans())
 def test_rows_are_relabelled_on_the_way(
-    rows: list[list[int]], data: st.DataObject, threads: int, overwrite: bool, positions: bool
+    rows: list[list[int]], data: st.DataObject, threads: int, positions: bool
 ) -> None:
     offsets, codes = arrays(rows)
     counts = np.arange(1, len(rows) + 1)
@@ -57,7 +58,6 @@ def test_rows_are_relabelled_on_the_way(
         found = compiled_rows.canonical_rows(
             *(offsets, codes, counts),
             labels=labels,
-            overwrite=overwrite,
             positions=positions,
             stage=Context(threads=threads).start("sort"),
         )
@@ -65,8 +65,55 @@ def test_rows_are_relabelled_on_the_way(
         assert found[3] is None
         found = (*found[:3], expected[3])
     same(found, expected)
-    if not overwrite:
-        assert (codes == given_codes).all()
+    assert (codes == given_codes).all()
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(rows_of_codes, max_size=6), st.data(), st.sampled_from([1, 3]), st.booleans())
+def test_batches_are_gathered(
+    batches: list[list[list[int]]], data: st.DataObject, threads: int, positions: bool
+) -> None:
+    """Of any size, empty ones among them, in one part or in many."""
+    labels = np.array(data.draw(st.lists(st.integers(-1, 5), min_size=7, max_size=7)), np.int32)
+
+    def given_batches() -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        return [(*arrays(rows), np.arange(1, len(rows) + 1)) for rows in batches]
+
+    expected = reference.gathered_rows(given_batches(), labels=labels)
+    handed_over = given_batches()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiled_rows, "MANY_ROWS", data.draw(st.sampled_from([1, 1000])))
+        patch.setattr(compiled_rows, "PART", data.draw(st.sampled_from([1, 4, 50])))
+        patch.setattr(compiled_rows, "SAMPLE", data.draw(st.sampled_from([1, 64])))
+        stage = Context(threads=threads).start("sort")
+        found = compiled_rows.gathered_rows(
+            handed_over, labels=labels, positions=positions, stage=stage
+        )
+    assert not handed_over
+    if not positions:
+        assert found[3] is None
+        found = (*found[:3], expected[3])
+    same(found, expected)
+
+
+def test_a_batch_is_let_go_when_its_rows_are_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_rows, "MANY_ROWS", 1)
+    monkeypatch.setattr(compiled_rows, "PART", 100)
+    batches = [(*canonical_sample(250, 3), np.ones(250, np.int64)) for _ in range(4)]
+    held = [weakref.ref(codes) for _, codes, _ in batches]
+    most: list[tuple[int, int]] = []
+
+    class Watching(Stage):
+        def __call__(self, done: int = 0, of: int = 0) -> None:
+            most.append((done, sum(one() is not None for one in held)))
+
+    monkeypatch.setattr(pulse, "PACE", 1)
+    compiled_rows.gathered_rows(batches, stage=Watching("sort", Context(threads=1)))
+    # All were looked at before the first is placed; each is told of while it is placed.
+    assert {n for done, n in most if done <= 1000} == {4}
+    for placed, n in [(1000, 4), (1250, 3), (1500, 2), (1750, 1)]:
+        assert {one for done, one in most if placed < done < placed + 250} == {n}
+    assert {n for done, n in most if done > 2000} == {0}
 
 
 @pytest.mark.parametrize("n_codes", [1, 3, 400, 200_000])
@@ -247,7 +294,7 @@ def test_work_on_rows_can_be_ended(
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_progress_reaches_its_end(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every row counts three times: its codes are sorted, then it is, then it is gathered."""
+    """Every row counts three times: it is looked at, then placed, then sorted."""
     monkeypatch.setattr(pulse, "PACE", 1)
     monkeypatch.setattr(compiled_rows, "MANY_ROWS", 1)
     offsets, codes = canonical_sample(500, 6)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import Stage
-from overcoat.data.native import canonical_rows
+from overcoat.data.native import gathered_rows
 from overcoat.data.spill import PARTS, Rows, Spill, SpilledRows
 from overcoat.errors import DataError
 from overcoat.words import size_of
@@ -23,7 +23,7 @@ Counts = NDArray[np.int64]
 
 
 class Batches:
-    """Batches of rows: the sizes, the codes and the counts of each.
+    """Batches of rows: the offsets (from 0), the codes and the counts of each.
 
     With a `spill`, batches are made one when they have grown: what is equal is then held once. If
     that is large all the same, it goes to disk, where in the end it is counted part by part. So
@@ -37,9 +37,9 @@ class Batches:
         self._marks = 0, 0  # how many batches, in memory and on disk, stay as they are
         self._held = 0  # bytes of those in memory
 
-    def add(self, sizes: NDArray[np.int64], codes: Codes, counts: Counts, stage: Stage) -> None:
+    def add(self, offsets: NDArray[np.int64], codes: Codes, counts: Counts, stage: Stage) -> None:
         """Add a batch."""
-        self._batches.append((sizes, codes, counts))
+        self._batches.append((offsets, codes, counts))
         self._held += _size(codes, counts)
         if self._spill is not None and self._held > self._spill.budget:
             self._make_room(self._spill, stage)
@@ -60,23 +60,22 @@ class Batches:
         for _, codes, _ in self._batches:
             yield codes
 
-    def take(self, stage: Stage) -> tuple[NDArray[np.int64], Codes, Counts]:
-        """Return bounds, codes and counts of all rows in memory, which are let go."""
-        return _take(self._batches, stage)
+    def take(self) -> list[Rows]:
+        """Hand over all batches in memory."""
+        taken, self._batches = self._batches, []
+        return taken
 
     def _make_room(self, spill: Spill, stage: Stage) -> None:
         """Make one batch of several; if it is large all the same, put it on disk."""
         before, batches = self._batches[: self._marks[0]], self._batches[self._marks[0] :]
         self._batches = before
-        ends, codes, counts, _ = canonical_rows(
-            *_take(batches, stage), overwrite=True, positions=False, stage=stage
-        )
+        offsets, codes, counts, _ = gathered_rows(batches, positions=False, stage=stage)
         if 2 * _size(codes, counts) <= spill.budget:
-            before.append((np.diff(ends), codes, counts))
+            before.append((offsets, codes, counts))
         else:
             if len(self._spilled) == self._marks[1]:
                 self._spilled.append(SpilledRows(spill))
-            self._spilled[-1].add(ends, codes, counts)
+            self._spilled[-1].add(offsets, codes, counts)
         self._held = sum(_size(*rows[1:]) for rows in before)
 
     def fetch(self, stage: Stage) -> None:
@@ -86,16 +85,14 @@ class Batches:
             return
         if self._batches:
             self._spilled.append(SpilledRows(spill))
-            self._spilled[-1].add(*_take(self._batches, stage))
+            self._spilled[-1].add(*gathered_rows(self.take(), positions=False, stage=stage)[:3])
         found: list[Rows] = []
         held = n_rows = 0
         for part in range(PARTS):
             stage()
             some = [rows for spilled in self._spilled for rows in spilled.part(part)]
-            ends, codes, counts, _ = canonical_rows(
-                *_take(some, stage), overwrite=True, positions=False, stage=stage
-            )
-            found.append((np.diff(ends), codes, counts))
+            offsets, codes, counts, _ = gathered_rows(some, positions=False, stage=stage)
+            found.append((offsets, codes, counts))
             held, n_rows = held + _size(codes, counts), n_rows + len(counts)
             _require_room(spill.room, held, n_rows, PARTS / (part + 1))
         self._spilled, self._batches = [], found
@@ -119,17 +116,3 @@ def _require_room(room: int, held: int, n_rows: int, share: float) -> None:
 def _size(codes: Codes, counts: Counts) -> int:
     """Return how many bytes rows take."""
     return 16 * len(counts) + 4 * len(codes)
-
-
-def _take(batches: list[Rows], stage: Stage) -> tuple[NDArray[np.int64], Codes, Counts]:
-    """Return the rows of all batches, which are let go one by one: nothing is held twice."""
-    ends = np.concatenate([[0], *(sizes for sizes, _, _ in batches)]).cumsum()
-    counts = np.concatenate([np.empty(0, np.int64), *(counts for _, _, counts in batches)])
-    codes, at = np.empty(ends[-1], np.int32), 0
-    batches.reverse()
-    while batches:
-        stage()
-        _, part, _ = batches.pop()
-        codes[at : at + len(part)] = part
-        at += len(part)
-    return ends, codes, counts

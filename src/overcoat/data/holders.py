@@ -1,14 +1,46 @@
-"""Rows by item: which rows hold an item, and what else these rows hold."""
+"""Rows by item: which rows hold an item, and what else; how many of some items each row holds."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Holders"]
+if TYPE_CHECKING:
+    from overcoat.data.transactions import Transactions
+
+__all__ = ["Holders", "entries", "held", "held_in_parts"]
 
 Codes = NDArray[np.int32]
 Numbers = NDArray[np.int64]
+
+_ROWS = 1 << 16  # at a time: sums over codes take more than the rows do
+
+
+def held(data: Transactions, wanted: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return how many of the wanted items each distinct row holds.
+
+    >>> from overcoat.data.transactions import Transactions
+    >>> held(Transactions.of([{"a", "b"}, {"b", "c"}, {"c"}]), np.array([True, True, False]))
+    array([2, 1, 0], dtype=int32)
+    """
+    found = np.empty(data.n_distinct, np.int32)
+    for rows, numbers in held_in_parts(data, wanted):
+        found[rows] = numbers
+    return found
+
+
+def held_in_parts(
+    data: Transactions, wanted: NDArray[np.bool_]
+) -> Iterator[tuple[slice, NDArray[np.int64]]]:
+    """Yield some distinct rows, and how many of the wanted items each holds, until all are told."""
+    for row in range(0, data.n_distinct, _ROWS):
+        ends = data.offsets[row : row + _ROWS + 1]
+        inside = wanted[data.codes[ends[0] : ends[-1]]]
+        sums = np.concatenate([[0], np.cumsum(inside, dtype=np.int64)])
+        yield slice(row, row + len(ends) - 1), np.diff(sums[ends - ends[0]])
 
 
 class Holders:
@@ -38,17 +70,23 @@ class Holders:
 
     def entries(self, rows: Numbers) -> tuple[Numbers, Codes]:
         """Return the (row, item) pairs of some rows, as two arrays."""
-        ends, codes = self._gather(self._offsets[rows], self._offsets[rows + 1])
-        return np.repeat(rows, np.diff(ends)), codes
+        return entries(self._offsets, self._codes, rows)
 
     def beyond(self, item: int) -> tuple[Numbers, Codes]:
         """Return, for each row with an item, the greater items it holds; CSR arrays."""
         places = self._places[self._first[item] : self._first[item + 1]]
-        return self._gather(places + 1, self._offsets[self.rows_with(item) + 1])
+        return _gather(self._codes, places + 1, self._offsets[self.rows_with(item) + 1])
 
-    def _gather(self, starts: Numbers, stops: Numbers) -> tuple[Numbers, Codes]:
-        """Return the codes between these places, one stretch after the other; CSR arrays."""
-        lengths = stops - starts
-        ends = np.concatenate([[0], np.cumsum(lengths)])
-        places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
-        return ends, self._codes[places]
+
+def entries(offsets: Numbers, codes: Codes, rows: Numbers) -> tuple[Numbers, Codes]:
+    """Return the (row, item) pairs of some rows, as two arrays."""
+    ends, found = _gather(codes, offsets[rows], offsets[rows + 1])
+    return np.repeat(rows, np.diff(ends)), found
+
+
+def _gather(codes: Codes, starts: Numbers, stops: Numbers) -> tuple[Numbers, Codes]:
+    """Return the codes between these places, one stretch after the other; CSR arrays."""
+    lengths = stops - starts
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    places = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1])
+    return ends, codes[places]

@@ -11,6 +11,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from overcoat.data.heap import give_back_memory
 from overcoat.errors import DataError
 from overcoat.words import size_of
 
@@ -128,8 +129,8 @@ def _field(path: str, name: str, unit: int = 1024) -> int | None:
 class StagePeaks:
     """The peak of resident memory by stage, in MB, for a process that belongs to the command.
 
-    Each stage begins the system's record of the process anew (Linux). Where that cannot be done, a
-    stage has the peak of all that went before, too.
+    Each stage begins the system's record of the process anew (Linux), after what the one before let
+    go is given back. Where that cannot be done, a stage has the peak of all that went before, too.
 
     >>> peaks = StagePeaks()
     >>> peaks.begin("read")
@@ -146,6 +147,7 @@ class StagePeaks:
         """Begin with a stage; the one before is over."""
         self._note()
         self._stage = stage
+        give_back_memory()
         with suppress(OSError):  # not Linux, or not allowed here
             Path("/proc/self/clear_refs").write_text("5")
 

@@ -21,9 +21,11 @@ __all__ = [
     "contained_rows",
     "first_unsorted",
     "format_rows",
+    "gathered_rows",
     "item_supports",
 ]
 
 Tokenizer, format_rows = _baskets.Tokenizer, _baskets.format_rows
-canonical_rows, contained_rows = _rows.canonical_rows, _containment.contained_rows
+canonical_rows, gathered_rows = _rows.canonical_rows, _rows.gathered_rows
+contained_rows = _containment.contained_rows
 first_unsorted, item_supports = _rows.first_unsorted, _rows.item_supports

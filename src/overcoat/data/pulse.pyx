@@ -24,16 +24,17 @@ cdef class Pulse:
         return 0
 
 
-def run_parts(stage, function, bounds, *more, before=0, of=0):
+def run_parts(stage, function, bounds, *more, before=0, of=0, alone=False):
     """Call a function for each range between two bounds, on the threads of a stage.
 
     It gets both bounds, what each of `more` has for the range, and a stage of its own, which is to
     be told how much of the range is done. Returns what it returns, range by range.
 
-    `before` is what was done earlier, `of` is all there is.
+    `before` is what was done earlier, `of` is all there is. What is too little for several threads
+    is done `alone`.
     """
     whole = stage.share(before, of)
-    if stage.threads < 2:
+    if alone or stage.threads < 2:
         return [
             function(first, stop, *given, whole.share(first - bounds[0], of))
             for (first, stop), *given in zip(pairwise(bounds), *more)

@@ -17,6 +17,7 @@ __all__ = [
     "contained_rows",
     "first_unsorted",
     "format_rows",
+    "gathered_rows",
     "item_supports",
 ]
 
@@ -36,7 +37,6 @@ def canonical_rows(
     counts: Ints,
     *,
     labels: Ints | None = None,
-    overwrite: bool = False,
     positions: bool = True,
     stage: Stage = QUIET,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], Any]:
@@ -47,7 +47,6 @@ def canonical_rows(
     offsets, codes : IN, rows of codes in any order, repetitions allowed
     counts : IN, the weight of each row
     labels : IN, what each code is to become first, -1 if it goes; by default it stays
-    overwrite : `codes` (int32) may be used as a work space; it saves a copy
     positions : whether they are wanted
     stage : told how far this has got, and may end it; its threads share the work
 
@@ -75,6 +74,34 @@ def canonical_rows(
         totals,
         places if positions else None,
     )
+
+
+def gathered_rows(
+    batches: list[tuple[Ints, Ints, Ints]],
+    *,
+    labels: Ints | None = None,
+    positions: bool = True,
+    stage: Stage = QUIET,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], Any]:
+    """Bring rows in batches into canonical form; each batch is let go when its rows are placed.
+
+    Parameters
+    ----------
+    batches : INOUT, offsets (from 0, int64), codes (int32) and counts (int64) of each; empty in the
+        end
+    labels, positions, stage : see `canonical_rows`, which returns the same of all rows
+
+    >>> batch = np.array([0, 1]), np.array([5], np.int32), np.array([3])
+    >>> [array.tolist() for array in gathered_rows([batch, batch])]
+    [[0, 1], [5], [6], [0, 0]]
+    """
+    ends = np.cumsum([0, *(len(codes) for _, codes, _ in batches)])
+    offsets = [end + offsets[1:] for end, (offsets, _, _) in zip(ends, batches, strict=False)]
+    codes = np.concatenate([np.empty(0, np.int32), *(codes for _, codes, _ in batches)])
+    counts = np.concatenate([np.empty(0, np.int64), *(counts for _, _, counts in batches)])
+    batches.clear()
+    starts = np.concatenate([[0], *offsets]).astype(np.int64)
+    return canonical_rows(starts, codes, counts, labels=labels, positions=positions, stage=stage)
 
 
 def contained_rows(offsets: Ints, codes: Ints, *, stage: Stage = QUIET) -> NDArray[np.bool_]:

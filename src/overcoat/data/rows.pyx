@@ -6,405 +6,342 @@ from itertools import accumulate
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc, qsort
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove
 
 from overcoat.context import QUIET
+from overcoat.data.heap import give_back_memory
 from overcoat.data.pulse cimport Pulse
 from overcoat.data.pulse import run_parts
+from overcoat.data.sorting cimport Keyed, Rows, compare_rows, sort_codes, sort_rows
 
 MANY_ROWS = 1 << 16  # from here on, threads share the work; the result is the same
-PART = 1 << 18  # rows sorted at once, where there are many
+PART = 1 << 18  # rows that are sorted, or placed, at once, where there are many
+MOST = (1 << 31) - 1
+GIVEN_BACK = 1 << 25  # bytes, at once
+SAMPLE = 64  # rows a part, from which it is told how rows begin
 
 cdef enum:
     SOME = (1 << 16) - 1  # steps between two beats of inner loops, less one: all bits are set
 
 
-# -- canonical rows ---------------------------------------------------------------------------
-#
-# Rows are sorted by a few codes at a time, packed into one 64-bit key: four when they fit in 16
-# bits, else two. Rows with equal keys are sorted further by their next codes.
+cdef class Gathering:
+    """Rows in batches on their way to canonical form; nothing is held twice.
 
-cdef struct Keyed:
-    uint64_t key
-    int64_t row
-
-cdef struct Rows:
-    const int64_t* start
-    const int32_t* length
-    const int32_t* codes
-    int packed       # codes in one key
-    int bits         # of each
-
-
-cdef int compare_keys(const void* one, const void* other) noexcept nogil:
-    cdef uint64_t x = (<Keyed*> one).key, y = (<Keyed*> other).key
-    return (x > y) - (x < y)
-
-
-cdef int compare_rows(Rows* rows, int64_t one, int64_t other, int depth) noexcept nogil:
-    cdef int i, shorter = min(rows.length[one], rows.length[other])
-    cdef const int32_t* x = rows.codes + rows.start[one]
-    cdef const int32_t* y = rows.codes + rows.start[other]
-    for i in range(depth, shorter):
-        if x[i] != y[i]:
-            return -1 if x[i] < y[i] else 1
-    return (rows.length[one] > rows.length[other]) - (rows.length[one] < rows.length[other])
-
-
-cdef uint64_t key_of(Rows* rows, int64_t row, int depth) noexcept nogil:
-    """Pack the next codes, each plus one, so that a row that ends comes first."""
-    cdef uint64_t key = 0
-    cdef int i, at
-    cdef const int32_t* codes = rows.codes + rows.start[row]
-    for i in range(rows.packed):
-        at = depth + i
-        key <<= rows.bits
-        if at < rows.length[row]:
-            key |= <uint64_t> codes[at] + 1
-    return key
-
-
-cdef int radix_sort(Keyed* items, Keyed* spare, int64_t n, Pulse pulse) except -1 nogil:
-    """Sort by key, eleven bits at a time; a digit that all keys share costs one look."""
-    cdef int64_t counts[2048]
-    cdef int64_t i, total, count
-    cdef int shift
-    cdef Keyed* swap
-    cdef Keyed* home = items
-    for shift in range(0, 64, 11):
-        memset(counts, 0, sizeof(counts))
-        for i in range(n):
-            counts[(items[i].key >> shift) & 2047] += 1
-            if i & SOME == SOME:
-                pulse.beat(SOME)
-        if counts[(items[0].key >> shift) & 2047] == n:
-            continue
-        total = 0
-        for i in range(2048):
-            count = counts[i]
-            counts[i] = total
-            total += count
-        for i in range(n):
-            spare[counts[(items[i].key >> shift) & 2047]] = items[i]
-            counts[(items[i].key >> shift) & 2047] += 1
-            if i & SOME == SOME:
-                pulse.beat(4 * SOME)
-        pulse.beat(4 * (n & SOME))
-        swap = items
-        items = spare
-        spare = swap
-    if items != home:
-        memcpy(home, items, n * sizeof(Keyed))
-    return 0
-
-
-cdef int common_prefix(
-    Rows* rows, const Keyed* items, int64_t n, int depth, Pulse pulse
-) except -1 nogil:
-    """Return how many codes all of some rows have in common; `depth` is known of."""
-    cdef const int32_t* first = rows.codes + rows.start[items[0].row]
-    cdef const int32_t* codes
-    cdef int64_t i
-    cdef int j, common = rows.length[items[0].row]
-    for i in range(1, n):
-        codes = rows.codes + rows.start[items[i].row]
-        common = min(common, rows.length[items[i].row])
-        j = depth
-        while j < common and codes[j] == first[j]:
-            j += 1
-        common = j
-        pulse.beat(1 + j - depth)
-    return common
-
-
-cdef int sort_rows(
-    Rows* rows, Keyed* items, Keyed* spare, int64_t n, int depth, Pulse pulse
-) except -1 nogil:
-    """Sort rows that agree in their first `depth` codes.
-
-    Of the parts with equal keys the largest is sorted in the next turn of the loop, the others by
-    calls: none of these has more than half of the rows, so calls nest as deep as n can be halved,
-    however long the rows are. What all rows have in common is passed over in one go.
-    """
-    cdef int64_t i, j, start, largest, n_largest
-    cdef Keyed item
-    cdef uint64_t last = (<uint64_t> 1 << rows.bits) - 1
-    while n > 16:
-        for i in range(n):
-            items[i].key = key_of(rows, items[i].row, depth)
-            if i & SOME == SOME:
-                pulse.beat(8 * SOME)
-        pulse.beat(8 * (n & SOME))
-        i = 1
-        while i < n and items[i].key == items[0].key:
-            i += 1
-        if i == n:
-            if not items[0].key & last:  # the rows end here: they are equal
-                pulse.done += n
-                return 0
-            depth = common_prefix(rows, items, n, depth + rows.packed, pulse)
-            continue
-        if n < 4096:
-            qsort(items, n, sizeof(Keyed), compare_keys)
-            pulse.beat(16 * n)
-        else:
-            radix_sort(items, spare, n, pulse)
-        start = largest = n_largest = 0
-        for i in range(1, n + 1):
-            if i == n or items[i].key != items[start].key:
-                if i - start == 1 or not items[start].key & last:
-                    pulse.done += i - start
-                elif i - start > n_largest:
-                    if n_largest:
-                        sort_rows(rows, items + largest, spare + largest, n_largest,
-                                  depth + rows.packed, pulse)
-                    largest, n_largest = start, i - start
-                else:
-                    sort_rows(rows, items + start, spare + start, i - start,
-                              depth + rows.packed, pulse)
-                start = i
-        items, spare, n, depth = items + largest, spare + largest, n_largest, depth + rows.packed
-    for i in range(1, n):
-        item = items[i]
-        j = i
-        while j > 0 and compare_rows(rows, items[j - 1].row, item.row, depth) > 0:
-            items[j] = items[j - 1]
-            j -= 1
-        items[j] = item
-        pulse.beat(rows.length[item.row] - depth + 8)
-    pulse.done += n
-    return 0
-
-
-cdef int compare_codes(const void* one, const void* other) noexcept nogil:
-    cdef int32_t x = (<int32_t*> one)[0], y = (<int32_t*> other)[0]
-    return (x > y) - (x < y)
-
-
-cdef int32_t sort_codes(int32_t* codes, int64_t n) noexcept nogil:
-    """Sort one row in place and drop repetitions; return its new length."""
-    cdef int64_t i, j
-    cdef int32_t code, kept
-    if n > 32:
-        qsort(codes, n, sizeof(int32_t), compare_codes)
-    else:
-        for i in range(1, n):
-            code = codes[i]
-            j = i
-            while j > 0 and codes[j - 1] > code:
-                codes[j] = codes[j - 1]
-                j -= 1
-            codes[j] = code
-    kept = 0
-    for i in range(n):
-        if kept == 0 or codes[i] != codes[kept - 1]:
-            codes[kept] = codes[i]
-            kept += 1
-    return kept
-
-
-cdef class Sorting:
-    """Rows on their way to canonical form. What works on a part of them can run side by side.
-
-    A part is what begins with some codes: rows of different parts differ in their first code. Keys
-    are made for one part at a time, so that they take little memory, and stay near.
+    A part is what begins alike: its rows come before all rows of the parts after it. Rows are
+    placed in their parts, each batch being let go when that is done with it; then each part is
+    sorted where it is, and what is equal in it becomes one; then parts are moved together. Batches
+    (in pieces) can be placed side by side, and so can parts be sorted.
     """
 
     cdef:
-        const int64_t[::1] start
-        const int32_t[::1] given     # the codes as they came
-        const int32_t[::1] label     # what becomes of each code; -1: it goes
-        int32_t[::1] codes           # where rows are relabelled and sorted; may be `given` itself
-        int32_t[::1] length
-        int32_t[::1] order           # rows in order; ~row where it equals the one before
-        const int64_t[::1] weight
-        int64_t n
-        bint relabels
-        Rows rows
-        # The result.
-        int64_t[::1] out_offsets, out_counts, positions
-        int32_t[::1] out_codes
+        list batches                  # of starts, codes and weights
+        list pieces                   # of a batch, its first row, and where that ends
+        list left                     # pieces of each batch that are still to be placed
+        const int32_t[::1] label      # what becomes of each code; -1: it goes
+        bint relabels, positions
+        int64_t n, n_parts
+        int64_t gone                  # bytes of batches let go, and not yet given back
+        int packed, bits              # see `Rows`
+        const int64_t[::1] before     # rows before each piece
+        uint16_t[::1] part_of         # of each row, until it is placed
+        const uint64_t[::1] pivots    # how the first row of each part but one begins
+        # Where the rows of each piece and part begin, and their codes; and how far they got.
+        int64_t[:, ::1] rows_from, codes_from, row_at, code_at
+        # The rows, by parts.
+        object all_codes, all_weights
+        int32_t[::1] codes, length
+        int64_t[::1] weight
+        int32_t[::1] origin           # which one it was, if positions are wanted,
+        int32_t[::1] place            # and which of the distinct ones of its part it became
 
-    def __cinit__(self, offsets, codes, counts, labels, bint overwrite):
-        if len(offsets) > 1 << 31:
-            from overcoat.data.canonical import check_number
-            check_number(len(offsets) - 1, "rows")
-        self.start = np.ascontiguousarray(offsets, np.int64)
-        self.weight = np.ascontiguousarray(counts, np.int64)
-        self.given = np.ascontiguousarray(codes, np.int32)
+    def __init__(self, list batches, labels, bint positions, bint lets_go, int threads):
+        self.batches, self.positions = batches, positions
         self.relabels = labels is not None
         self.label = np.ascontiguousarray(labels if self.relabels else [], np.int32)
-        self.codes = codes if overwrite else np.empty(len(codes), np.int32)
-        self.n = self.start.shape[0] - 1
-        self.length = np.empty(self.n, np.int32)
-        self.order = np.empty(self.n, np.int32)
-        self.rows.start, self.rows.length = &self.start[0], NULL
-        self.rows.codes = &self.codes[0] if self.codes.shape[0] else NULL
-        if self.n:
-            self.rows.length = &self.length[0]
-        highest = int(np.max(self.label if self.relabels else self.given, initial=0))
-        self.rows.packed, self.rows.bits = (4, 16) if highest + 1 < 1 << 16 else (2, 32)
+        sizes = [len(counts) for _, _, counts in batches]
+        self.n = sum(sizes)
+        if self.n > MOST:
+            from overcoat.data.canonical import check_number  # which needs this module itself
+            check_number(self.n, "rows")
+        many = self.n >= MANY_ROWS
+        step = min(PART, max(self.n // threads, 1)) if many else max(self.n, 1)
+        self.pieces = [
+            (batch, first, min(first + step, size))
+            for batch, size in enumerate(sizes) for first in range(0, size, step)
+        ]
+        self.left = [-(-size // step) if lets_go else 0 for size in sizes]
+        self.before = np.cumsum([0] + [stop - first for _, first, stop in self.pieces])
+        most = [np.max(codes, initial=0) for _, codes, _ in batches]
+        highest = int(np.max(self.label if self.relabels else most, initial=0))
+        self.packed, self.bits = (4, 16) if highest + 1 < 1 << 16 else (2, 32)
+        self.pivots = np.empty(0, np.uint64)
+        if many:
+            self.pivots = self._choose_pivots(max(4 * threads, self.n // PART))
+        self.n_parts = len(self.pivots) + 1
+        self.part_of = np.empty(self.n if self.n_parts > 1 else 0, np.uint16)
+        self.row_at = np.zeros((len(self.pieces), self.n_parts), np.int64)
+        self.code_at = np.zeros((len(self.pieces), self.n_parts), np.int64)
 
-    def sort_inside(self, int64_t first, int64_t stop, stage):
-        """Relabel the codes of each row of a range, and sort them."""
-        cdef int64_t i, j, at, size, steps = 0
-        cdef Pulse pulse = Pulse(stage)
+    def _choose_pivots(self, int64_t n_parts):
+        """Return beginnings of rows, of which every part has about as many, by a sample."""
+        cdef:
+            const int64_t[::1] start
+            const int32_t[::1] codes
+            int64_t step = max(self.n // (n_parts * SAMPLE), 1), row
+            list found = []
+        for starts, given, weights in self.batches:
+            start, codes = starts, given
+            for row in range(step // 2, len(weights), step):
+                found.append(self.head(start, codes, row))
+        found.sort()
+        inner = {found[len(found) * part // n_parts] for part in range(1, n_parts)} - {0}
+        return np.array(sorted(inner), np.uint64)
+
+    cdef inline uint64_t head(
+        self, const int64_t[::1] start, const int32_t[::1] given, int64_t row
+    ) noexcept nogil:
+        """Return the first two codes that a row will have, each plus one; none is 0."""
+        cdef:
+            int64_t j
+            uint32_t code, first = <uint32_t> -1, second = <uint32_t> -1
+        for j in range(start[row], start[row + 1]):
+            code = self.label[given[j]] if self.relabels else given[j]  # -1 comes last
+            if code < first:
+                second = first
+                first = code
+            elif first < code < second:
+                second = code
+        return (<uint64_t> (first + 1) << 32) | (second + 1)
+
+    def look(self, int64_t _first, int64_t _stop, int64_t piece, stage):
+        """Find the part of each row of a piece, and count rows and codes."""
+        cdef:
+            const int64_t[::1] start
+            const int32_t[::1] given
+            const uint64_t[::1] pivots = self.pivots
+            int64_t first, stop, i, part, low, high, steps = 0, at = self.before[piece]
+            uint64_t head
+            Pulse pulse = Pulse(stage)
+        batch, first, stop = self.pieces[piece]
+        start, given, _ = self.batches[batch]
         with nogil:
             for i in range(first, stop):
-                at = self.start[i]
-                if self.relabels:
-                    for j in range(self.start[i], self.start[i + 1]):
-                        if self.label[self.given[j]] >= 0:
-                            self.codes[at] = self.label[self.given[j]]
-                            at += 1
-                else:
-                    at = self.start[i + 1]
-                    if at > self.start[i] and &self.codes[0] != &self.given[0]:
-                        memcpy(&self.codes[self.start[i]], &self.given[self.start[i]],
-                               (at - self.start[i]) * sizeof(int32_t))
-                size = at - self.start[i]
-                self.length[i] = sort_codes(&self.codes[self.start[i]], size) if size else 0
+                part = 0
+                if self.n_parts > 1:
+                    head = self.head(start, given, i)
+                    high = pivots.shape[0]
+                    while part < high:  # how many pivots are not above
+                        low = (part + high) >> 1
+                        if pivots[low] <= head:
+                            part = low + 1
+                        else:
+                            high = low
+                    self.part_of[at + i - first] = <uint16_t> part
+                self.row_at[piece, part] += 1
+                self.code_at[piece, part] += start[i + 1] - start[i]
                 pulse.done += 1
-                steps += 8 * (self.start[i + 1] - self.start[i]) + 1
+                steps += start[i + 1] - start[i] + 8
                 if steps > SOME:
                     pulse.beat(steps)
                     steps = 0
             pulse.beat(steps)
 
-    def split(self, int64_t n_parts, stage):
-        """Put rows that come early before those that come late; return the bounds of the parts.
+    def make_room(self):
+        """Settle where the rows of each part, and in it of each piece, will be."""
+        def begins(counts):
+            ends = np.cumsum(np.asarray(counts).T).reshape(self.n_parts, len(self.pieces))
+            return np.ascontiguousarray((ends - np.asarray(counts).T).T)
 
-        They have about as many rows each, if no first code has more.
-        """
-        cdef int64_t i
-        cdef int32_t part, most = -1
-        cdef Pulse pulse = Pulse(stage, self.n, 3 * self.n)
-        with nogil:
-            for i in range(self.n):
-                most = max(most, <int32_t> self.head(i) - 1)
-        numbers = np.zeros(most + 2, np.int64)  # rows by first code plus one, 0 for an empty row
-        cdef int64_t[::1] number = numbers
-        with nogil:
-            for i in range(self.n):
-                number[self.head(i)] += 1
-                if i & SOME == SOME:
-                    pulse.beat(4 * SOME)
-        cumulated = np.concatenate([[0], np.cumsum(numbers)])  # rows before each head
-        shares = [self.n * i // n_parts for i in range(1, n_parts)]
-        inner = np.unique(np.searchsorted(cumulated, shares))
-        inner = inner[(cumulated[inner] > 0) & (cumulated[inner] < self.n)]
-        pivots = np.concatenate([[0], inner, [len(cumulated) - 1]]).astype(np.int64)
-        cdef int32_t[::1] part_of = np.searchsorted(
-            pivots[1:-1], np.arange(len(cumulated)), side="right").astype(np.int32)
-        bounds = cumulated[pivots]
-        cdef int64_t[::1] at = bounds.copy()
-        with nogil:
-            for i in range(self.n):
-                part = part_of[self.head(i)]
-                self.order[at[part]] = <int32_t> i
-                at[part] += 1
-                if i & SOME == SOME:
-                    pulse.beat(4 * SOME)
-        return bounds.tolist()
+        n_codes = int(np.sum(self.code_at))
+        self.rows_from, self.codes_from = begins(self.row_at), begins(self.code_at)
+        self.row_at, self.code_at = self.rows_from.copy(), self.codes_from.copy()
+        self.all_codes = np.empty(n_codes, np.int32)
+        self.all_weights = np.empty(self.n, np.int64)
+        self.codes, self.weight = self.all_codes, self.all_weights
+        self.length = np.empty(self.n, np.int32)
+        self.origin = np.empty(self.n if self.positions else 0, np.int32)
+        self.place = np.empty(self.n if self.positions else 0, np.int32)
 
-    cdef inline int64_t head(self, int64_t row) noexcept nogil:
-        return <int64_t> self.codes[self.start[row]] + 1 if self.length[row] else 0
+    def put(self, int64_t _first, int64_t _stop, int64_t piece, stage):
+        """Put the rows of a piece into their parts, relabelled and sorted inside."""
+        cdef:
+            const int64_t[::1] start, weight
+            const int32_t[::1] given
+            int64_t first, stop, i, j, at, part = 0, row, steps = 0, before = self.before[piece]
+            int32_t code, size
+            Pulse pulse = Pulse(stage)
+        batch, first, stop = self.pieces[piece]
+        start, given, weight = self.batches[batch]
+        with nogil:
+            for i in range(first, stop):
+                if self.n_parts > 1:
+                    part = self.part_of[before + i - first]
+                row, at, size = self.row_at[piece, part], self.code_at[piece, part], 0
+                for j in range(start[i], start[i + 1]):
+                    code = self.label[given[j]] if self.relabels else given[j]
+                    if code >= 0:
+                        self.codes[at + size] = code
+                        size += 1
+                if size:
+                    size = sort_codes(&self.codes[at], size)
+                self.length[row], self.weight[row] = size, weight[i]
+                if self.positions:
+                    self.origin[row] = <int32_t> (before + i - first)
+                self.row_at[piece, part], self.code_at[piece, part] = row + 1, at + size
+                pulse.done += 1
+                steps += 8 * (start[i + 1] - start[i]) + 8
+                if steps > SOME:
+                    pulse.beat(steps)
+                    steps = 0
+            pulse.beat(steps)
+        start = given = weight = None
+        self.left[batch] -= 1
+        if self.left[batch] == 0:
+            self.gone += sum(array.nbytes for array in self.batches[batch])
+            self.batches[batch] = None
+            if self.gone >= GIVEN_BACK:
+                self.gone = 0
+                give_back_memory()
 
-    def sort(self, int64_t first, int64_t stop, stage):
-        """Sort a part of the rows; return how many differ, and how many codes these have."""
+    def sort(self, int64_t first, int64_t stop, int64_t part, stage):
+        """Sort a part of the rows where it is; return how many differ, and their codes."""
         cdef:
             Pulse pulse = Pulse(stage)
-            int64_t n = stop - first, i, row, last = -1, n_distinct = 0, n_codes = 0, steps = 0
+            int64_t n = stop - first, piece, i, at, last = -1, n_distinct = 0, n_codes = 0, row
+            int64_t steps = 0, n_pieces = len(self.pieces)
+            Rows rows
+            int64_t* start = <int64_t*> malloc(max(n, 1) * sizeof(int64_t))
             Keyed* items = <Keyed*> malloc(max(n, 1) * sizeof(Keyed))
             Keyed* spare = <Keyed*> malloc(max(n, 1) * sizeof(Keyed))
+            int32_t* codes = NULL
+        if n == 0:  # and perhaps none at all, so that there is no address to take
+            free(start); free(items); free(spare)
+            return 0, 0
         try:
-            if items == NULL or spare == NULL:
+            if start == NULL or items == NULL or spare == NULL:
                 raise MemoryError
             with nogil:
-                for i in range(n):
-                    items[i].row = self.order[first + i]
-                sort_rows(&self.rows, items, spare, n, 0, pulse)
+                i = 0
+                for piece in range(n_pieces):
+                    at = self.codes_from[piece, part]
+                    while i < self.row_at[piece, part] - first:
+                        items[i].row, start[i] = i, at
+                        at += self.length[first + i]
+                        i += 1
+                    n_codes += at - self.codes_from[piece, part]
+            codes = <int32_t*> malloc(max(n_codes, 1) * sizeof(int32_t))
+            if codes == NULL:
+                raise MemoryError
+            rows.start, rows.length = start, &self.length[first]
+            rows.codes = &self.codes[0] if self.codes.shape[0] else NULL
+            rows.packed, rows.bits = self.packed, self.bits
+            with nogil:
+                sort_rows(&rows, items, spare, n, 0, pulse)
+                # What the distinct rows are is put aside (their weights and lengths as `spare`),
+                # then back to where the part is.
+                at = 0
                 for i in range(n):
                     row = items[i].row
-                    if last < 0 or compare_rows(&self.rows, last, row, 0) != 0:
-                        self.order[first + i] = <int32_t> row
-                        n_codes += self.length[row]
+                    if last < 0 or compare_rows(&rows, last, row, 0) != 0:
+                        spare[n_distinct].key, spare[n_distinct].row = 0, rows.length[row]
+                        memcpy(codes + at, rows.codes + start[row],
+                               rows.length[row] * sizeof(int32_t))
+                        at += rows.length[row]
                         n_distinct += 1
                         last = row
-                    else:
-                        self.order[first + i] = ~(<int32_t> row)
-                    steps += self.length[row] + 8
+                    spare[n_distinct - 1].key += self.weight[first + row]
+                    if self.positions:
+                        self.place[first + row] = <int32_t> (n_distinct - 1)
+                    steps += rows.length[row] + 8
                     if steps > SOME:
                         pulse.beat(steps)
                         steps = 0
                 pulse.beat(steps)
+                if at:
+                    memcpy(&self.codes[self.codes_from[0, part]], codes, at * sizeof(int32_t))
+                for i in range(n_distinct):
+                    self.length[first + i] = <int32_t> spare[i].row
+                    self.weight[first + i] = spare[i].key
         finally:
+            free(start)
             free(items)
             free(spare)
-        return n_distinct, n_codes
+            free(codes)
+        return n_distinct, at
 
-    def make_room(self, int64_t n_distinct, int64_t n_codes, bint positions):
-        """Make the arrays of the result."""
-        self.out_offsets = np.zeros(n_distinct + 1, np.int64)
-        self.out_counts = np.empty(n_distinct, np.int64)
-        self.out_codes = np.empty(n_codes, np.int32)
-        self.positions = np.empty(self.n if positions else 0, np.int64)
-
-    def gather(self, int64_t first, int64_t stop, int64_t row, int64_t code, stage):
-        """Write the distinct rows of a part to the result, from this row and this code on."""
+    def close_up(self, sizes, stage):
+        """Move the distinct rows of all parts together; return offsets, codes and weights."""
         cdef:
-            int64_t i, one, steps = 0
-            int32_t size
-            bint positions = self.positions.shape[0] > 0
-            Pulse pulse = Pulse(stage)
-        with nogil:
-            row -= 1
-            for i in range(first, stop):
-                one = self.order[i]
-                if one >= 0:
-                    row += 1
-                    size = self.length[one]
-                    if size:
-                        memcpy(&self.out_codes[code], &self.codes[self.start[one]],
-                               size * sizeof(int32_t))
-                    code += size
-                    self.out_offsets[row + 1] = code
-                    self.out_counts[row] = 0
-                    steps += size // 4
-                else:
-                    one = ~one
-                self.out_counts[row] += self.weight[one]
-                if positions:
-                    self.positions[one] = row
-                pulse.done += 1
-                steps += 8
-                if steps > SOME:
-                    pulse.beat(steps)
-                    steps = 0
-            pulse.beat(steps)
+            int64_t row = 0, code = 0, part, n_rows, n_codes, first, start
+            Pulse pulse = Pulse(stage, 3 * self.n, 3 * self.n)
+        for part, (n_rows, n_codes) in enumerate(sizes):
+            pulse.beat(4 * n_rows + n_codes)
+            if n_rows:
+                first, start = self.rows_from[0, part], self.codes_from[0, part]
+                if row < first:
+                    memmove(&self.length[row], &self.length[first], n_rows * sizeof(int32_t))
+                    memmove(&self.weight[row], &self.weight[first], n_rows * sizeof(int64_t))
+                if code < start and n_codes:
+                    memmove(&self.codes[code], &self.codes[start], n_codes * sizeof(int32_t))
+            row += n_rows
+            code += n_codes
+        offsets = np.zeros(row + 1, np.int64)
+        np.cumsum(self.length[:row], out=offsets[1:])
+        codes, weights = self.all_codes, self.all_weights
+        self.codes = self.length = self.weight = self.all_codes = self.all_weights = None
+        codes.resize(code, refcheck=False)  # nobody else has them
+        weights.resize(row, refcheck=False)
+        return offsets, codes, weights
+
+    def became(self, sizes):
+        """Return the distinct row that each row became."""
+        found = np.empty(self.n, np.int64)
+        cdef int64_t[::1] row_of = found
+        cdef int64_t row = 0, part, i, stop
+        for part, (n_rows, _) in enumerate(sizes):
+            stop = self.n if part + 1 == self.n_parts else self.rows_from[0, part + 1]
+            for i in range(self.rows_from[0, part], stop):
+                row_of[self.origin[i]] = row + self.place[i]
+            row += n_rows
+        return found
 
 
-def canonical_rows(
-    offsets, codes, counts, *, labels=None, bint overwrite=False, bint positions=True, stage=QUIET
-):
+cdef _gather(list batches, labels, bint positions, bint lets_go, stage):
+    cdef Gathering job = Gathering(batches, labels, positions, lets_go, stage.threads)
+    n, n_pieces = job.n, len(job.pieces)
+    if lets_go and n >= MANY_ROWS:
+        give_back_memory()
+    if n_pieces == 0:
+        empty = np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0, np.int64)
+        return (*empty, np.empty(0, np.int64) if positions else None)
+    bounds, alone = np.asarray(job.before).tolist(), n < MANY_ROWS
+    run_parts(stage, job.look, bounds, range(n_pieces), of=3 * n, alone=alone)
+    job.make_room()
+    run_parts(stage, job.put, bounds, range(n_pieces), before=n, of=3 * n, alone=alone)
+    bounds = [*np.asarray(job.rows_from)[0].tolist(), n]
+    sizes = run_parts(stage, job.sort, bounds, range(job.n_parts), before=2 * n, of=3 * n)
+    became = job.became(sizes) if positions else None
+    return (*job.close_up(sizes, stage), became)
+
+
+def canonical_rows(offsets, codes, counts, *, labels=None, bint positions=True, stage=QUIET):
     """Bring weighted rows into canonical form; see `overcoat.data.reference`."""
-    cdef Sorting job = Sorting(offsets, codes, counts, labels, overwrite)
-    n, threads = job.n, stage.threads if job.n >= MANY_ROWS else 1
-    ranges = [n * part // threads for part in range(threads + 1)]
-    run_parts(stage, job.sort_inside, ranges, of=3 * n)
-    bounds = job.split(1 if n < MANY_ROWS else max(4 * threads, n // PART), stage)
-    sizes = run_parts(stage, job.sort, bounds, before=n, of=3 * n)
-    rows, ends = ([0, *accumulate(size)] for size in zip(*sizes))
-    job.make_room(max(rows), max(ends), positions)  # the last of each
-    run_parts(stage, job.gather, bounds, rows, ends, before=2 * n, of=3 * n)
-    return (
-        np.asarray(job.out_offsets),
-        np.asarray(job.out_codes),
-        np.asarray(job.out_counts),
-        np.asarray(job.positions) if positions else None,
+    batch = (
+        np.ascontiguousarray(offsets, np.int64),
+        np.ascontiguousarray(codes, np.int32),
+        np.ascontiguousarray(counts, np.int64),
     )
+    return _gather([batch], labels, positions, False, stage)
+
+
+def gathered_rows(list batches, *, labels=None, bint positions=True, stage=QUIET):
+    """Bring rows in batches into canonical form; see `overcoat.data.reference`."""
+    try:
+        return _gather(batches, labels, positions, True, stage)
+    finally:
+        batches.clear()
 
 
 def first_unsorted(offsets, codes):

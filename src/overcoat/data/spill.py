@@ -34,7 +34,7 @@ _SHARE = 8  # what is gathered before it goes to disk is this part of the memory
 _STEP = 1 << 20  # pairs split at once
 _ROWS = 1 << 16  # rows hashed at once
 
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # sizes, codes, counts
+Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]  # offsets, codes, counts
 
 
 class Spill:
@@ -131,9 +131,9 @@ class SpilledRows:
             return
         with self._spill.told(), path.open("rb") as stream:
             while len(head := np.fromfile(stream, np.int64, 2)):
-                sizes = np.fromfile(stream, np.int64, head[0])
+                offsets = np.concatenate([[0], np.fromfile(stream, np.int64, head[0]).cumsum()])
                 codes = np.fromfile(stream, np.int32, head[1])
-                yield sizes, codes, np.fromfile(stream, np.int64, head[0])
+                yield offsets, codes, np.fromfile(stream, np.int64, head[0])
 
     def _path(self, part: int) -> Path:
         return self._folder / str(part)

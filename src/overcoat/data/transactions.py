@@ -31,7 +31,7 @@ from overcoat.data.canonical import (
     whole_numbers,
 )
 from overcoat.data.layout import Layout
-from overcoat.data.native import canonical_rows, item_supports
+from overcoat.data.native import canonical_rows, gathered_rows, item_supports
 from overcoat.data.origin import NOWHERE, Origin
 from overcoat.data.spill import Spill
 from overcoat.data.view import transactions_html
@@ -408,11 +408,9 @@ class TransactionsBuilder:
         final = np.full(len(labels), -1, np.int32)
         final[occurring] = [vocabulary.code(labels[code]) for code in occurring]
 
-        ends, codes, counts = self._batches.take(stage)
-        offsets, codes, counts, became = canonical_rows(
-            *(ends, codes, counts),
+        offsets, codes, counts, became = gathered_rows(
+            self._batches.take(),
             labels=final,
-            overwrite=True,
             positions=self._positions is not None,
             stage=stage,
         )
@@ -437,13 +435,10 @@ class TransactionsBuilder:
         n_rows, places, became = len(counts), counts, None
         if self._collapses:
             ends, codes, counts, became = canonical_rows(
-                *(ends, codes, counts),
-                overwrite=True,
-                positions=self._positions is not None,
-                stage=stage,
+                *(ends, codes, counts), positions=self._positions is not None, stage=stage
             )
             self._collapses = len(counts) < 0.9 * n_rows
-        self._batches.add(np.diff(ends), codes[ends[0] : ends[-1]], counts, stage)
+        self._batches.add(ends - ends[0], codes[ends[0] : ends[-1]], counts, stage)
         if self._positions is not None:
             became = np.arange(n_rows) if became is None else became
             self._positions.append(np.repeat(became + self._n_rows, places))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.holders import entries, held
 from overcoat.data.transactions import Transactions
 from overcoat.errors import Problem
 from overcoat.policy.policy import BoundPolicy
@@ -136,15 +137,17 @@ def _pairs(
     """
     none = np.empty((0, 2), np.int64), np.empty(0, np.int64)
     n = data.n_items
-    row_of = np.repeat(np.arange(data.n_distinct), data.lengths)
-    inside = among[data.codes]
-    rows, codes = row_of[inside], data.codes[inside].astype(np.int64)
-    held = np.bincount(rows, minlength=data.n_distinct)
-    if not int((held * (held - 1) // 2).sum()) or int((held * (held - 1) // 2).sum()) > _MOST_PAIRS:
+    if not among.any():
         return none
+    each = held(data, among).astype(np.int64)
+    if not 0 < int((each * (each - 1) // 2).sum()) <= _MOST_PAIRS:
+        return none
+    rows, codes = entries(data.offsets, data.codes, np.flatnonzero(each > 1))
+    inside = among[codes]
+    rows, codes = rows[inside], codes[inside].astype(np.int64)
     firsts, seconds, weights = [], [], []
     # The n-th item after each one of its row, for every n that occurs.
-    for step in range(1, int(held.max())):
+    for step in range(1, int(each.max())):
         stage()
         same = rows[step:] == rows[:-step]
         firsts.append(codes[:-step][same])

@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from overcoat.data.holders import held, held_in_parts
 from overcoat.data.identifiers.shapes import Shapes
 from overcoat.data.transactions import Transactions
 
@@ -21,7 +22,6 @@ __all__ = ["are_swapped", "gini", "id_column", "own_items", "unique_items"]
 
 Codes = NDArray[np.int64]
 NONE: Codes = np.empty(0, np.int64)
-_ROWS = 1 << 18
 
 _NEARLY = 0.95  # of all, as far as one can expect it of real tables
 _TRANSACTIONS = (
@@ -29,17 +29,6 @@ _TRANSACTIONS = (
 )
 _MANY = 500  # transactions in which values such as ages come again, most of them more than once
 _EXPECTED = 10  # transactions without a rare item: if ten are expected, there is at least one
-
-
-def held(data: Transactions, wanted: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many of the wanted items each distinct row holds."""
-    found = np.empty(data.n_distinct, np.int64)
-    for row in range(0, len(found), _ROWS):  # some at a time: sums take twice what the rows do
-        ends = data.offsets[row : row + _ROWS + 1]
-        inside = wanted[data.codes[ends[0] : ends[-1]]]
-        sums = np.concatenate([[0], np.cumsum(inside, dtype=np.int64)])
-        found[row : row + _ROWS] = np.diff(sums[ends - ends[0]])
-    return found
 
 
 def gini(values: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> float:
@@ -67,18 +56,16 @@ def own_items(data: Transactions, shapes: Shapes) -> Codes:
     >>> [data.vocabulary[code] for code in own[:2]]
     ['1000', '1001']
     """
-    single, several = data.supports == 1, data.lengths > 1
-    counts = data.counts[several]
-    n_rows = int(counts.sum())
+    single = data.supports == 1
+    by_length, usual = _people(data, single)
+    lengths, n_rows = np.arange(len(by_length)), int(by_length[2:].sum())
     if n_rows < max(_TRANSACTIONS, data.n_transactions / 2):
         return NONE
-    n_single = held(data, single)[several]
-    rare = float((n_single * counts).sum() / (data.lengths[several] * counts).sum())
+    rare = float(usual @ np.arange(len(usual)) / (by_length[2:] @ lengths[2:]))
     if not 0 < rare <= 0.9:  # where all is rare, there is nothing to compare with
         return NONE
     # Of chance, the number of rare items in a row would vary, and some rows would have none.
-    usual = np.bincount(n_single, weights=counts)
-    expected = float(((1 - rare) ** data.lengths[several] * counts).sum())
+    expected = float((1 - rare) ** lengths[2:] @ by_length[2:])
     if usual[1:].max(initial=0) >= _NEARLY * n_rows or (
         expected >= _EXPECTED and usual[0] <= 0.05 * expected
     ):
@@ -91,9 +78,22 @@ def own_items(data: Transactions, shapes: Shapes) -> Codes:
         many = (own >= _NEARLY * n_rows) | ((sizes >= n_rows / 2) & (n_rows >= _MANY))
         for shape in np.flatnonzero(many & (total <= 1.1 * n_rows)):
             inside = some.of == shape
-            if counts[held(data, inside)[several] == 1].sum() >= _NEARLY * n_rows:
+            if _people(data, inside)[1][1:2].sum() >= _NEARLY * n_rows:
                 return np.flatnonzero(inside)
     return NONE
+
+
+def _people(
+    data: Transactions, wanted: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return how many people have rows of each length; of several items, each number of wanted."""
+    size = int(data.lengths.max(initial=0)) + 1
+    by_length, by_number = np.zeros(size), np.zeros(size)
+    for rows, numbers in held_in_parts(data, wanted):
+        lengths, counts = data.lengths[rows], data.counts[rows]
+        by_length += np.bincount(lengths, counts, size)
+        by_number += np.bincount(numbers[lengths > 1], counts[lengths > 1], size)
+    return by_length, by_number
 
 
 def _alike(codes: Codes, shapes: Shapes) -> Codes:

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
+from overcoat.data.holders import held
 from overcoat.data.identifiers.columns import is_of_people, is_of_things, may_be_of_people
 from overcoat.data.identifiers.kinds import KINDS, year_of
 from overcoat.data.identifiers.shapes import Shapes
 from overcoat.data.identifiers.structure import (
     are_swapped,
     gini,
-    held,
     id_column,
     own_items,
     unique_items,
