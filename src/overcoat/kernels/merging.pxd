@@ -58,6 +58,7 @@ cdef class GroupedRows:
 
     cdef int _fill(self, offsets, codes, counts) except -1
     cdef int _look_for_equal_rows(self) except -1
+    cdef _grouped(self, int64_t first, int64_t stop)
     cdef int64_t _list_rows(self, int32_t group, int32_t* out) noexcept nogil
     cdef bint _is_smaller(self, int32_t one, int32_t other) noexcept nogil
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil

@@ -22,8 +22,10 @@ from libc.string cimport memcpy
 
 from overcoat.kernels.pulse cimport beat
 
-from overcoat.data.native import canonical_rows, item_supports
+from overcoat.data.native import gathered_rows, item_supports
 from overcoat.kernels.limits import check_places
+
+BATCH = 1 << 18  # rows that are brought into canonical form are handed over so many at a time
 
 
 cdef class GroupedRows:
@@ -175,17 +177,35 @@ cdef class GroupedRows:
             int64_t j, row, at = 0
             int32_t item
         self._n_fills += 1
-        lengths = np.diff(offsets)
-        cdef const int64_t[::1] longest_first = np.argsort(-lengths, kind="stable")
-        self._n_with = n_rows - np.concatenate([[0], np.cumsum(np.bincount(lengths))])
-        per_item = item_supports(offsets, codes, np.ones(n_rows, np.int64), self.n_items)
+        # The longest rows first, and in their order: by counting, in little memory.
+        cdef int32_t[::1] longest_first = np.empty(n_rows, np.int32)
+        cdef int64_t longest = 0
+        for row in range(n_rows):
+            longest = max(longest, start[row + 1] - start[row])
+        cdef int64_t[::1] n_with = np.zeros(longest + 2, np.int64), held = np.zeros(
+            self.n_items, np.int64)
+        with nogil:
+            for row in range(n_rows):
+                n_with[start[row + 1] - start[row]] += 1
+                for j in range(start[row], start[row + 1]):
+                    held[items[j]] += 1
+            for j in range(longest, -1, -1):
+                n_with[j] += n_with[j + 1]
+        self._n_with = n_with
+        next_place = np.asarray(n_with)[1:].copy()
+        cdef int64_t[::1] place = next_place
+        with nogil:
+            for row in range(n_rows):
+                j = start[row + 1] - start[row]
+                longest_first[place[j]] = <int32_t> row
+                place[j] += 1
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
         self._row_start = np.empty(n_rows, np.int32)
-        self._holder_start = np.concatenate([[0], np.cumsum(per_item)]).astype(np.int64)
+        self._holder_start = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
         self._holder_length = np.zeros(self.n_items, np.int32)
         self._holders = np.empty(len(codes), np.int32)
-        self._n_long = self._n_with[LONG] if LONG < len(self._n_with) else 0
-        self._origin = np.array(longest_first[:self._n_long])
+        self._n_long = n_with[LONG] if LONG <= longest else 0
+        self._origin = np.array(longest_first[:self._n_long], np.int64)
         if self._n_long:
             self._given_offsets, self._given_codes = start, items
         self._tell()
@@ -213,45 +233,52 @@ cdef class GroupedRows:
         """
         cdef:
             Py_ssize_t n_rows = self._row_start.shape[0], row
-            int64_t e, at, n_entries = 0
+            int64_t e, at, n_distinct = 0
             uint64_t[::1] value = np.random.default_rng(0).integers(
                 1 << 63, size=self.n_items, dtype=np.uint64)
             uint64_t[::1] hashed = np.zeros(n_rows, np.uint64)
         with nogil:
             for row in range(n_rows):
                 at = self._row_start[row]
-                n_entries += self._rows[at + LENGTH]
                 for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
                     hashed[row] += value[self._group[self._rows[e]]]
                 beat(self._tell, &self._work, HEAD + self._rows[at + LENGTH])
-        # Only a guess at how many differ: what is equal is settled by canonical_rows.
-        distinct = np.asarray(hashed)
-        distinct.sort()
-        n_distinct = 1 + np.count_nonzero(np.diff(distinct))
+        # Only a guess at how many differ: what is equal is settled by gathered_rows.
+        np.asarray(hashed).sort()
+        for row in range(n_rows):
+            n_distinct += row == 0 or hashed[row] != hashed[row - 1]
         if n_distinct > 0.8 * n_rows:
             self._next_look = self._n_groups // 4
             return 0
         self._next_look = self._n_groups // 2
-        offsets = np.empty(n_rows + 1, np.int64)
-        codes = np.empty(n_entries, np.int32)
-        counts = np.empty(n_rows, np.int64)
-        cdef int64_t[::1] end = offsets, count = counts
-        cdef int32_t[::1] groups = codes
-        with nogil:
-            n_entries = 0
-            end[0] = 0
-            for row in range(n_rows):
-                at = self._row_start[row]
-                count[row] = count_of(&self._rows[at])
-                for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
-                    groups[n_entries] = self._group[self._rows[e]]
-                    n_entries += 1
-                end[row + 1] = n_entries
-                beat(self._tell, &self._work, HEAD + self._rows[at + LENGTH])
-        offsets, codes, counts, _ = canonical_rows(offsets, codes, counts)
+        self._holders = None  # all is laid out anew, and nothing is held twice
+        batches = [self._grouped(row, min(row + BATCH, n_rows)) for row in range(0, n_rows, BATCH)]
+        self._rows = None
+        offsets, codes, counts, _ = gathered_rows(batches, positions=False)
         self._fill(offsets, codes, counts)  # the first item of a group now stands for all of it
         self._n_group_rows = np.asarray(self._holder_length).astype(np.int64)
         return 0
+
+    cdef _grouped(self, int64_t first, int64_t stop):
+        """Return some rows as groups: offsets, codes and counts."""
+        cdef int64_t row, e, at, n = 0
+        for row in range(first, stop):
+            n += self._rows[self._row_start[row] + LENGTH]
+        offsets, counts = np.zeros(stop - first + 1, np.int64), np.empty(stop - first, np.int64)
+        codes = np.empty(n, np.int32)
+        cdef int64_t[::1] end = offsets, count = counts
+        cdef int32_t[::1] groups = codes
+        with nogil:
+            n = 0
+            for row in range(first, stop):
+                at = self._row_start[row]
+                count[row - first] = count_of(&self._rows[at])
+                for e in range(at + HEAD, at + HEAD + self._rows[at + LENGTH]):
+                    groups[n] = self._group[self._rows[e]]
+                    n += 1
+                end[row - first + 1] = n
+                beat(self._tell, &self._work, HEAD + self._rows[at + LENGTH])
+        return offsets, codes, counts
 
     cdef int64_t _list_rows(self, int32_t group, int32_t* out) noexcept nogil:
         """List where the rows of a group start; return how many there are.
