@@ -15,6 +15,7 @@ from pathlib import Path
 
 import overcoat as oc
 from overcoat.context import Context
+from overcoat.data.heap import give_back_memory
 from overcoat.data.memory import StagePeaks, resident_memory_mb
 from overcoat.release.forecast import forecast
 from overcoat.release.walk import find_release
@@ -82,6 +83,7 @@ def _needed(path: Path, need: str, sets: Path | None) -> Needed:
     policy = oc.Policy(5, family, hierarchy=tree, max_suppressed=suppressed).bind(data)
     foretold = forecast(data, policy, method).memory / 2**20
     gc.collect()
+    give_back_memory()
     peaks, before = StagePeaks(), resident_memory_mb()
     find_release(data, policy, method, context=Context(peaks=peaks), seconds={})
     stages = peaks.by_stage()

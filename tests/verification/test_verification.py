@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import sys
 from collections.abc import Callable, Iterable
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from bridge import largest_k_of, phi_of, policy_of
 from oracle import definitions as oracle
 from overcoat.algorithms.coat import coat
+from overcoat.context import Context
 from overcoat.data import samples
 from overcoat.data.transactions import Transactions
 from overcoat.mapping import Mapping
@@ -279,3 +281,23 @@ def test_parts_of_an_itemset_whose_rarest_label_nobody_has() -> None:
     assert verdict.n_violations == {"privacy": 1}
     assert verdict.violations[0].itemset == ("a", "b")
     assert verdict.largest_k == 1
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+def test_any_number_of_threads_sees_the_same(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["overcoat.verification.verify"], "_MANY", 0)
+    rng, n_bad = random.Random(m), 0
+    for _ in range(40):
+        labels = [str(n) for n in range(rng.randint(3, 9))]
+        data = Transactions.of(
+            rng.sample(labels, rng.randint(0, len(labels))) for _ in range(rng.randint(1, 60))
+        )
+        policy = Policy(rng.randint(1, 6), (AllItemsets(m),)).bind(data)
+        released = Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
+        alone, many = (
+            verify(data, data, released, policy, stage=Context(threads=threads).start("verify"))
+            for threads in (1, 3)
+        )
+        assert alone == many
+        n_bad += not alone.ok
+    assert 0 < n_bad < 40

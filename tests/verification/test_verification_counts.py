@@ -29,6 +29,40 @@ def test_weakest_sets(m: int) -> None:
         assert counting.weakest_sets(*arguments, k, limit) == expected
 
 
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_weakest_sets_by_their_first_label(m: int) -> None:
+    rng = random.Random(m)
+    for _ in range(100):
+        data = random_data(rng)
+        table = (data.offsets, data.codes, data.counts)
+        allowed = np.array([rng.random() < 0.8 for _ in range(data.n_items)], np.uint8)
+        middle, k, limit = rng.randint(0, data.n_items), rng.randint(1, 12), 10_000
+        whole = reference.weakest_sets(*table, allowed, m, k, limit)
+        for room in (counting, reference):
+            index = room.index_of(*table, data.n_items)
+            first, second = (
+                room.weakest_sets(*table, allowed, m, k, limit, index=index, labels=labels)
+                for labels in ((0, middle), (middle, data.n_items))
+            )
+            least = [part[0] for part in (first, second) if part[0]]
+            assert (min(least, default=0), first[1] + second[1], first[2] + second[2]) == whole
+
+
+@pytest.mark.parametrize("m", [2, 3, 4])
+@pytest.mark.parametrize("n_items", [40, 700])
+def test_weakest_sets_with_a_table_of_pairs_or_without(m: int, n_items: int) -> None:
+    """Many rows for few labels, for which a table is worth it; few rows for many."""
+    rng = random.Random(m)
+    rows = [
+        {str(int(n_items * rng.random() ** 3)) for _ in range(rng.randint(0, 6))}
+        for _ in range(4000 if n_items < 100 else 300)
+    ]
+    data = Transactions.of(rows, counts=[rng.choice([1, 3, 1 << 40]) for _ in rows])
+    allowed = np.array([rng.random() < 0.9 for _ in range(data.n_items)], np.uint8)
+    arguments = (data.offsets, data.codes, data.counts, allowed, m, 7, 1_000_000)
+    assert counting.weakest_sets(*arguments) == reference.weakest_sets(*arguments)
+
+
 @pytest.mark.parametrize("m", [0, 1, 2, 3, 4, 5])
 def test_shared_labels(m: int) -> None:
     rng = random.Random(m)
@@ -102,6 +136,32 @@ def test_weakest_parts() -> None:
         assert images.weakest_parts(*arguments, k, limit) == expected
         n_found += expected[2]
     assert n_found > 1000
+
+
+def test_long_rows_match() -> None:
+    """Also rows longer than what is worked on together, and labels in any order."""
+    rng = random.Random(3)
+    n_items = 6000
+    label_of = np.array([rng.choice([-1, *range(5000)]) for _ in range(n_items)], np.int32)
+    lengths = [rng.choice([0, 1, 5, 33, 4000, 5500]) for _ in range(70)]
+    data = Transactions.of([map(str, rng.sample(range(n_items), size)) for size in lengths])
+    rows: dict[tuple[int, ...], int] = {}
+    for row in range(data.n_distinct):
+        image = tuple(sorted({int(label_of[code]) for code in data.row(row)} - {-1}))
+        rows[image] = rows.get(image, 0) + int(data.counts[row])
+    released = sorted(rows)
+    ends = np.cumsum([0, *map(len, released)])
+    codes = np.array([label for row in released for label in row], np.int32)
+    counts = np.array([rows[row] for row in released], np.int64)
+    original = (data.offsets, data.codes, data.counts, label_of)
+    assert matching.rows_match(*original, ends, codes, counts)
+    for row in np.flatnonzero(np.diff(ends)).tolist():  # one label of one row is another
+        wrong = codes.copy()
+        wrong[ends[row]] += 1
+        assert not matching.rows_match(*original, ends, wrong, counts)
+        more = counts.copy()
+        more[row] += 1
+        assert not matching.rows_match(*original, ends, codes, more)
 
 
 def test_rows_match() -> None:

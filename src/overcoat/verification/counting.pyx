@@ -7,11 +7,14 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, qsort, realloc
 
-from .index cimport Index, Pulse
+from .index cimport Index, Pulse, ask_for
 
 
 cdef enum:
     SOME = 1 << 14  # steps between two beats in the innermost loops
+    AHEAD = 12      # rows that are asked for before they are needed
+    SMALL = 1 << 16 # entries of a table of pairs that is never too large
+    DENSE = 512      # as many look at a table while one row is looked at
 
 
 cdef int compare_labels(const void* one, const void* other) noexcept nogil:
@@ -31,6 +34,7 @@ cdef class _Search:
         Index index
         Pulse pulse
         const uint8_t[::1] allowed
+        int32_t first, stop       # labels with which sets begin
         int m, n_sizes
         int64_t k, limit, least, n_weak
         # For each size of the prefix: support of the prefix with each label and the number of
@@ -45,6 +49,7 @@ cdef class _Search:
         shape = (max(m, 1), max(index.n_labels, 1))
         self.index, self.pulse, self.allowed = index, pulse, allowed
         self.m, self.k, self.limit = m, k, limit
+        self.first, self.stop = 0, <int32_t> index.n_labels
         self.least, self.n_weak, self.weak = 0, 0, []
         self.support = np.zeros(shape, np.int64)
         self.n_rows = np.zeros(shape, np.int64)
@@ -65,8 +70,8 @@ cdef class _Search:
     cdef int run(self) except -1 nogil:
         cdef int64_t j, support
         cdef int32_t label
-        for label in range(<int32_t> self.index.n_labels):
-            self.pulse.done = label
+        for label in range(self.first, self.stop):
+            self.pulse.done = label - self.first
             if not self.allowed[label] or self.index.holders(label) == 0:
                 continue
             support = 0
@@ -117,6 +122,14 @@ cdef class _Search:
             end[met[i]] = 0
         return 0
 
+    cdef inline void ask_ahead(self, const int32_t* rows, int64_t at, int64_t n_rows) noexcept nogil:
+        """Ask for what rows that come soon will need: they may be anywhere."""
+        cdef int32_t row = rows[min(at + 2 * AHEAD, n_rows - 1)]
+        ask_for(&self.index.offsets[row + 1])
+        ask_for(&self.index.counts[row])
+        row = rows[min(at + AHEAD, n_rows - 1)]
+        ask_for(&self.index.codes[self.index.offsets[row + 1] - 1])
+
     cdef int64_t count(self, int size, const int32_t* rows, int64_t n_rows) except -1 nogil:
         """Fill supports and numbers of rows; return how many labels were met."""
         cdef:
@@ -130,6 +143,7 @@ cdef class _Search:
             int32_t last = self.prefix[size - 1], label, row
             int64_t i, j, count, n_met = 0, steps = 0
         for i in range(n_rows):
+            self.ask_ahead(rows, i, n_rows)
             row = rows[i]
             count = counts[row]
             j = offsets[row + 1] - 1  # rows ascend: from the end to the prefix
@@ -174,6 +188,7 @@ cdef class _Search:
             int32_t last = self.prefix[size - 1], label, row
             int64_t i, j, steps = 0
         for i in range(n_rows):
+            self.ask_ahead(rows, i, n_rows)
             row = rows[i]
             j = offsets[row + 1] - 1
             steps += j + 4
@@ -254,12 +269,102 @@ def shared_labels(offsets, codes, counts, public, private, above, below, int m, 
     return search.shared, search.n_shared
 
 
-def weakest_sets(offsets, codes, counts, allowed, int m, int64_t k, int64_t limit, stage=None):
+cdef class _Tabled(_Search):
+    """Counts the last two labels of sets in a table of all pairs, where that takes less."""
+
+    cdef:
+        int64_t n                          # allowed labels
+        int32_t[::1] number, name          # label -> its number among these or -1; and back
+        int32_t[::1] held                  # those of a row, descending
+        int64_t[::1] alone, together       # supports with one more label and with two
+        int64_t[::1] before                # number -> where in `together` it is with number 0
+
+    def __init__(self, Index index, Pulse pulse, allowed, int m, int64_t k, int64_t limit):
+        _Search.__init__(self, index, pulse, allowed, m, k, limit)
+        self.name = np.flatnonzero(allowed).astype(np.int32)
+        self.n = n = self.name.shape[0]
+        self.number = np.where(allowed, np.cumsum(allowed) - 1, -1).astype(np.int32)
+        self.held = np.empty(max(n, 1), np.int32)
+        self.alone, self.together = np.zeros(n, np.int64), np.zeros(n * (n - 1) // 2, np.int64)
+        self.before = (each := np.arange(n)) * n - each * (each + 3) // 2 - 1
+
+    cdef int run(self) except -1 nogil:
+        if self.index.by_label:
+            return _Search.run(self)
+        return self.tabulate(0, NULL, self.index.n_rows)
+
+    cdef int grow(self, int size, const int32_t* rows, int64_t n_rows) except -1 nogil:
+        cdef int64_t left = self.n - self.number[self.prefix[size - 1]]
+        if size + 2 == self.m and left * left <= DENSE * n_rows:
+            return self.tabulate(size, rows, n_rows)
+        return _Search.grow(self, size, rows, n_rows)
+
+    cdef int tabulate(self, int size, const int32_t* rows, int64_t n_rows) except -1 nogil:
+        """Count the prefix, which `rows` hold (all, if it is empty), with one label and with two."""
+        cdef:
+            const int64_t* offsets = self.index.offsets
+            const int32_t* codes = self.index.codes
+            int32_t last = self.prefix[size - 1] if size else -1
+            int64_t i, j, row, place, other, count, base, steps = 0, n_held
+        for i in range(n_rows):
+            row = i
+            if size:
+                self.ask_ahead(rows, i, n_rows)
+                row = rows[i]
+            else:
+                self.pulse.done = i
+            count, n_held, j = self.index.counts[row], 0, offsets[row + 1] - 1
+            while j >= offsets[row] and codes[j] > last:
+                if self.number[codes[j]] >= 0:
+                    self.held[n_held] = self.number[codes[j]]
+                    n_held += 1
+                j -= 1
+            for place in range(n_held):
+                self.alone[self.held[place]] += count
+                base = self.before[self.held[place]]
+                for other in range(place):
+                    self.together[base + self.held[other]] += count
+                steps += place + 4
+            if steps >= SOME:
+                self.pulse.beat(steps)
+                steps = 0
+        for place in range(self.number[last] + 1 if size else 0, self.n):
+            if self.alone[place] == 0:
+                continue
+            self.prefix[size] = self.name[place]
+            self.note(size + 1, self.alone[place])
+            self.alone[place] = 0
+            base = self.before[place]
+            for other in range(place + 1, self.n):
+                if self.together[base + other]:
+                    self.prefix[size + 1] = self.name[other]
+                    self.note(size + 2, self.together[base + other])
+                    self.together[base + other] = 0
+            self.pulse.beat((self.n - place) // 4 + 1)
+        self.pulse.beat(steps)
+        return 0
+
+
+def index_of(offsets, codes, counts, int64_t n_labels, stage=None):
+    """Return rows by label; see `overcoat.verification.reference`."""
+    return Index(offsets, codes, counts, n_labels, Pulse(stage, 1))
+
+
+def weakest_sets(offsets, codes, counts, allowed, int m, int64_t k, int64_t limit, stage=None, *,
+                 index=None, labels=None):
     """Look at every set of at most m allowed labels that somebody supports."""
     cdef:
-        Pulse pulse = Pulse(stage, len(allowed))
-        Index index = Index(offsets, codes, counts, len(allowed), pulse)
-        _Search search = _Search(index, pulse, allowed, m, k, limit)
+        int64_t n_labels = len(allowed), n = np.count_nonzero(allowed)
+        bint tabled = m >= 2 and n * n <= max(SMALL, len(codes))
+        bint by_label = labels is not None or not (tabled and m == 2)
+        Pulse pulse = Pulse(stage, n_labels if by_label else len(counts))
+        _Search search
+    if index is None:
+        index = Index(offsets, codes, counts, n_labels, pulse, by_label)
+    search = (_Tabled if tabled else _Search)(index, pulse, allowed, m, k, limit)
+    if labels is not None:
+        search.first, search.stop = labels
+        pulse.of = search.stop - search.first
     if m > 0:
         with nogil:
             search.run()

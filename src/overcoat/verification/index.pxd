@@ -1,5 +1,16 @@
 from libc.stdint cimport int32_t, int64_t
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define ask_for(place) __builtin_prefetch(place)
+    #else
+    #define ask_for(place) ((void) 0)
+    #endif
+    """
+    # Ask for a place in memory that will be looked at soon.
+    void ask_for(const void* place) noexcept nogil
+
 
 cdef class Pulse:
     cdef:
@@ -23,6 +34,7 @@ cdef class Index:
         int64_t* first            # label -> where its rows start
         int32_t* rows             # ascending for each label
         int64_t n_rows, n_labels
+        bint by_label             # whether there are lists of rows
         tuple arrays              # what the pointers point into
 
     cdef inline int64_t holders(self, int32_t label) noexcept nogil:

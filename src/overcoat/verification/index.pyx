@@ -27,15 +27,15 @@ cdef class Pulse:
 
 
 cdef class Index:
-    """Rows, and the rows of each label."""
+    """Rows, and the rows of each label, if these are wanted."""
 
-    def __init__(self, offsets, codes, counts, int64_t n_labels, Pulse pulse):
+    def __init__(self, offsets, codes, counts, int64_t n_labels, Pulse pulse, bint by_label=True):
         cdef:
             const int64_t[::1] starts = np.ascontiguousarray(offsets, np.int64)
             const int32_t[::1] labels = np.ascontiguousarray(codes, np.int32)
             const int64_t[::1] weights = np.ascontiguousarray(counts, np.int64)
             int64_t[::1] first = np.zeros(n_labels + 2, np.int64)
-            int32_t[::1] rows = np.empty(max(labels.shape[0], 1), np.int32)
+            int32_t[::1] rows = np.empty(max(labels.shape[0] if by_label else 0, 1), np.int32)
             int64_t row, j
         self.arrays = (starts, labels, weights, first, rows)
         self.n_rows, self.n_labels = weights.shape[0], n_labels
@@ -43,6 +43,9 @@ cdef class Index:
         self.codes = &labels[0] if labels.shape[0] else NULL
         self.counts = &weights[0] if weights.shape[0] else NULL
         self.first, self.rows = &first[0], &rows[0]
+        self.by_label = by_label
+        if not by_label:
+            return
         with nogil:
             # Two places on, so that filling the lists brings each start to its own place.
             for row in range(self.n_rows):

@@ -15,8 +15,16 @@ else:
     _images = load("overcoat.verification.images", "overcoat.verification.reference")
     _matching = load("overcoat.verification.matching", "overcoat.verification.reference")
 
-__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_parts", "weakest_sets"]
+__all__ = [
+    "image_supports",
+    "index_of",
+    "rows_match",
+    "shared_labels",
+    "weakest_parts",
+    "weakest_sets",
+]
 
 image_supports, weakest_parts = _images.image_supports, _images.weakest_parts
 rows_match = _matching.rows_match
-shared_labels, weakest_sets = _counting.shared_labels, _counting.weakest_sets
+index_of, shared_labels = _counting.index_of, _counting.shared_labels
+weakest_sets = _counting.weakest_sets

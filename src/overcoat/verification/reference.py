@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from overcoat.context import QUIET
 
-__all__ = ["image_supports", "rows_match", "shared_labels", "weakest_parts", "weakest_sets"]
+__all__ = [
+    "image_supports",
+    "index_of",
+    "rows_match",
+    "shared_labels",
+    "weakest_parts",
+    "weakest_sets",
+]
 
 Ints = NDArray[np.integer[Any]]
 Tell = Callable[[int, int], None]  # a stage: told what is done, and of how much
@@ -26,6 +33,11 @@ def _rows(offsets: Ints, codes: Ints, counts: Ints, stage: Tell) -> Iterator[tup
         yield codes[start:stop].tolist(), count
 
 
+def index_of(offsets: Ints, codes: Ints, counts: Ints, n_labels: int, stage: Tell = QUIET) -> Any:
+    """Return rows by label, for `weakest_sets` that is called more than once; here nothing."""
+    stage(0, 1)
+
+
 def weakest_sets(
     offsets: Ints,
     codes: Ints,
@@ -35,8 +47,16 @@ def weakest_sets(
     k: int,
     limit: int,
     stage: Tell = QUIET,
+    *,
+    index: Any = None,
+    labels: tuple[int, int] | None = None,
 ) -> tuple[int, list[tuple[int, tuple[int, ...]]], int]:
     """Look at every set of at most m allowed labels that somebody supports.
+
+    Parameters
+    ----------
+    index : what `index_of` returned for these rows, which saves time
+    labels : look only at sets whose least label is one of these: the first, and the one after them
 
     Returns
     -------
@@ -50,12 +70,14 @@ def weakest_sets(
     (1, [(1, (0, 1)), (1, (1,))], 2)
     """
     supports: dict[tuple[int, ...], int] = {}
+    begin = range(*(labels or (0, len(allowed))))
     for row, count in _rows(offsets, codes, counts, stage):
         for size in range(1, m + 1):
-            for labels in combinations([code for code in row if allowed[code]], size):
-                supports[labels] = supports.get(labels, 0) + count
-    weak = sorted((labels, support) for labels, support in supports.items() if support < k)
-    listed = [(support, labels) for labels, support in weak[:limit]]
+            for some in combinations([code for code in row if allowed[code]], size):
+                if some[0] in begin:
+                    supports[some] = supports.get(some, 0) + count
+    weak = sorted((some, support) for some, support in supports.items() if support < k)
+    listed = [(support, some) for some, support in weak[:limit]]
     return min(supports.values(), default=0), listed, len(weak)
 
 

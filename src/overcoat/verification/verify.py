@@ -8,6 +8,8 @@ this says so.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +28,13 @@ from overcoat.policy.privacy import (
     BoundPgen,
 )
 from overcoat.verification.differences import differing_rows
-from overcoat.verification.native import image_supports, rows_match, weakest_parts, weakest_sets
+from overcoat.verification.native import (
+    image_supports,
+    index_of,
+    rows_match,
+    weakest_parts,
+    weakest_sets,
+)
 from overcoat.verification.reference import Tell
 from overcoat.verification.shares import labels_of, too_large_shares
 from overcoat.verification.verdict import LISTED, Findings, Verdict
@@ -66,15 +74,14 @@ def verify(
         raise PolicyError("the policy was bound to other data")
     findings = Findings()
     check_mapping(data.vocabulary, mapping, findings)
-    # The two long checks share nothing but the released rows.
-    rows, privacy = stage.side_by_side(
-        [
-            lambda part: _check_rows(data, released, mapping, part),
-            lambda part: _check_privacy(data.vocabulary, released, mapping, policy, part),
-        ]
-    )
-    findings.join(rows)
-    findings.join(privacy)
+    # The two long checks share nothing but the released rows. Larger sets take all threads.
+    checks: list[Callable[[Stage], Findings]] = [
+        lambda part: _check_rows(data, released, mapping, part),
+        lambda part: _check_privacy(data.vocabulary, released, mapping, policy, part),
+    ]
+    together = not any(_takes_long(family, released) for family in policy.families)
+    for found in stage.side_by_side(checks) if together else [check(stage) for check in checks]:
+        findings.join(found)
     return conclude(data.vocabulary, mapping, policy, findings)
 
 
@@ -224,10 +231,14 @@ def _check_privacy(
     return findings
 
 
-class _Turns:
+class _Turns(Stage):
     """A stage for pieces of work that take turns: each tells of its own, the stage is told of all.
 
-    >>> turns = _Turns(lambda done, of: print(done, of), 2)
+    >>> from overcoat.context import Context
+    >>> class Printing(Stage):
+    ...     def __call__(self, done=0, of=0):
+    ...         print(done, of)
+    >>> turns = _Turns(Printing("verify", Context()), 2)
     >>> turns.take()
     >>> turns(5, 10)
     5 20
@@ -236,13 +247,14 @@ class _Turns:
     15 20
     """
 
-    def __init__(self, stage: Tell, n: int) -> None:
+    def __init__(self, stage: Stage, n: int) -> None:
+        self._take(stage.name, stage)
         self._stage, self._n, self._turn = stage, n, -1
 
     def take(self) -> None:
         self._turn += 1
 
-    def __call__(self, done: int, of: int) -> None:
+    def __call__(self, done: int = 0, of: int = 0) -> None:
         self._stage(self._turn * of + done, self._n * of)
 
 
@@ -322,7 +334,7 @@ def _weakness_of_all(
     released: Transactions,
     image_of: NDArray[np.int32],
     k: int,
-    stage: Tell,
+    stage: Stage,
 ) -> Weakness:
     """Look at the sets of up to m linkable labels that somebody supports.
 
@@ -330,8 +342,31 @@ def _weakness_of_all(
     supported by nobody or by at least k: each such set is part of the image of an m-itemset.
     """
     table = (released.offsets, released.codes, released.counts)
-    allowed = labels_of(family.linkable, released, image_of)
-    return weakest_sets(*table, allowed, family.largest, k, LISTED, stage)
+    allowed, m = labels_of(family.linkable, released, image_of), family.largest
+    if stage.threads < 2 or not _takes_long(family, released):
+        return weakest_sets(*table, allowed, m, k, LISTED, stage)
+    index = index_of(*table, released.n_items, stage)
+    bounds = [released.n_items * part // _PARTS for part in range(_PARTS + 1)]
+
+    def look(part: Stage, labels: tuple[int, int]) -> Weakness:
+        return weakest_sets(*table, allowed, m, k, LISTED, part, index=index, labels=labels)
+
+    found = stage.side_by_side([partial(look, labels=some) for some in itertools.pairwise(bounds)])
+    return (
+        min((least for least, _, _ in found if least), default=0),
+        [one for _, weak, _ in found for one in weak][:LISTED],
+        sum(n_weak for _, _, n_weak in found),
+    )
+
+
+_PARTS = 64  # of the labels with which sets begin, for threads to share: some take long
+_MANY = 1 << 20  # entries of rows
+
+
+def _takes_long(family: BoundFamily, released: Transactions) -> bool:
+    """Say whether looking at a family is worth more than one thread."""
+    larger = isinstance(family, BoundAllItemsets) and family.largest > 2
+    return larger and len(released.codes) >= _MANY
 
 
 # -- utility ------------------------------------------------------------------------------------
