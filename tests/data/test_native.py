@@ -161,6 +161,16 @@ def test_equal_rows_of_two_hundred_thousand_items() -> None:
     assert not positions.any()
 
 
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(rows_of_codes, st.integers(7, 9))
+def test_rows_by_item(rows: list[list[int]], n_items: int) -> None:
+    offsets, codes = arrays([sorted(set(row)) for row in rows])
+    same(
+        compiled_rows.rows_by_item(offsets, codes, n_items),
+        reference.rows_by_item(offsets, codes, n_items),
+    )
+
+
 text = st.lists(
     st.sampled_from(
         [b"a", b"bb", b" ", b"\t", b",", b"\n", b"\r", b"\r\n", b"\x0b", b"\xc3\xa9", b"|"]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from overcoat.context import Stage
-from overcoat.data.native import canonical_rows, item_supports
+from overcoat.data.native import canonical_rows, rows_by_item
 from overcoat.kernels import finder_class
 from overcoat.kernels.reference import Grouping, Tell
 from overcoat.kernels.repairs import violated_part
@@ -90,13 +90,7 @@ class ItemsetFinder:
         self._holds = np.zeros(n, bool)  # supported by none, and satisfied at last sight
         # item -> the itemsets that hold it
         n_items = len(grouping.group_of())
-        # NumPy sorts 16 bits by counting, many times faster than 32 by comparing.
-        keys = family.codes.astype(np.uint16) if n_items <= 1 << 16 else family.codes
-        order = np.argsort(keys, kind="stable")
-        owner = np.repeat(np.arange(n, dtype=np.int32), np.diff(family.offsets))
-        self._holders = owner[order]
-        n_sets = item_supports(family.offsets, family.codes, np.ones(n, np.int64), n_items)
-        self._bounds = np.concatenate([[0], np.cumsum(n_sets)])
+        self._bounds, self._holders = rows_by_item(family.offsets, family.codes, n_items)
 
     def changed(self, merged: Sequence[int], suppressed: Sequence[int]) -> None:
         """Note which itemsets hold such an item: these have to be looked at again."""
@@ -134,7 +128,7 @@ class ItemsetFinder:
             found = np.flatnonzero(self._support[part] == most)
             if most > 0 and len(found):
                 return int(part[found[0]])
-            start, step = start + step, 2 * step
+            start, step = start + step, min(2 * step, _MOST_LOOKED)
         return None
 
     def _look_at(self, which: NDArray[np.int64]) -> None:
@@ -160,8 +154,8 @@ class ItemsetFinder:
         return Found(int(self._support[index]), tuple(self._family.itemset(index).tolist()))
 
 
-# How many itemsets are looked at together at first; then twice as many, and so on.
-_FIRST_LOOK = 256
+# How many itemsets are looked at together at first; then twice as many, and so on, up to the most.
+_FIRST_LOOK, _MOST_LOOKED = 256, 1 << 17
 
 
 class AllItemsetsFinder:

@@ -23,9 +23,11 @@ __all__ = [
     "format_rows",
     "gathered_rows",
     "item_supports",
+    "rows_by_item",
 ]
 
 Tokenizer, format_rows = _baskets.Tokenizer, _baskets.format_rows
 canonical_rows, gathered_rows = _rows.canonical_rows, _rows.gathered_rows
 contained_rows = _containment.contained_rows
 first_unsorted, item_supports = _rows.first_unsorted, _rows.item_supports
+rows_by_item = _rows.rows_by_item

@@ -19,6 +19,7 @@ __all__ = [
     "format_rows",
     "gathered_rows",
     "item_supports",
+    "rows_by_item",
 ]
 
 Ints = NDArray[np.integer[Any]]
@@ -147,6 +148,22 @@ def item_supports(offsets: Ints, codes: Ints, counts: Ints, n_items: int) -> NDA
     supports = np.zeros(n_items, np.int64)
     np.add.at(supports, codes, np.repeat(counts, np.diff(offsets)))
     return supports
+
+
+def rows_by_item(
+    offsets: Ints, codes: Ints, n_items: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the rows that hold each item, ascending; CSR arrays.
+
+    >>> [array.tolist() for array in rows_by_item(np.array([0, 2, 3]), np.array([0, 2, 0]), 3)]
+    [[0, 2, 2, 3], [0, 1, 0]]
+    """
+    rows: list[list[int]] = [[] for _ in range(n_items)]
+    for row, held in enumerate(_rows(offsets, codes, QUIET)):
+        for code in held:
+            rows[code].append(row)
+    bounds = np.cumsum([0, *map(len, rows)], dtype=np.int64)
+    return bounds, np.array([row for some in rows for row in some], np.int32)
 
 
 class Tokenizer:

@@ -384,3 +384,25 @@ def item_supports(offsets, codes, counts, int64_t n_items):
             for j in range(start[row], start[row + 1]):
                 out[items[j]] += weight[row]
     return np.asarray(out)
+
+
+def rows_by_item(offsets, codes, int64_t n_items):
+    """Return the rows that hold each item; see `overcoat.data.reference`."""
+    cdef:
+        const int64_t[::1] start = np.ascontiguousarray(offsets, np.int64)
+        const int32_t[::1] items = np.ascontiguousarray(codes, np.int32)
+        int64_t n = start.shape[0] - 1, row, j, place
+        int64_t[::1] end = np.zeros(n_items + 2, np.int64)
+        int32_t[::1] rows = np.empty(items.shape[0], np.int32)
+    with nogil:
+        # Two places on, so that filling the lists brings each start to its own place.
+        for j in range(items.shape[0]):
+            end[items[j] + 2] += 1
+        for j in range(2, n_items + 2):
+            end[j] += end[j - 1]
+        for row in range(n):
+            for j in range(start[row], start[row + 1]):
+                place = end[items[j] + 1]
+                rows[place] = <int32_t> row
+                end[items[j] + 1] = place + 1
+    return np.asarray(end)[:n_items + 1], np.asarray(rows)
