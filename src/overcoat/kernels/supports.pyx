@@ -44,6 +44,11 @@ cdef int32_t FIRST = 4  # so many groups, the rarest, decide how soon a count is
 cdef int64_t RARE = 256  # a group with fewer than one row in so many is counted row by row
 
 
+cdef inline int64_t words_of(int64_t n_rows) noexcept nogil:
+    """Return how many words the bits of the first rows take, in whole blocks."""
+    return (n_rows + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
+
+
 cdef class Supports(GroupedRows):
     """Rows that know the support of sets of groups."""
 
@@ -59,6 +64,7 @@ cdef class Supports(GroupedRows):
             free(self._bits)
 
     def __init__(self, offsets, codes, counts, block_of, tell):
+        self._n_words = np.zeros(len(block_of), np.int64)
         GroupedRows.__init__(self, offsets, codes, counts, block_of, tell)
         self._wanted = np.zeros(self.n_items, np.int32)
 
@@ -100,19 +106,19 @@ cdef class Supports(GroupedRows):
         """Unite two groups; return the union."""
         cdef int32_t small = one, large = other, kept = min(one, other), gone = max(one, other)
         cdef uint64_t* bits
-        cdef int64_t word
+        cdef int64_t word, n_words
         if self._is_smaller(large, small):
             small, large = large, small
         GroupedRows.merge(self, one, other)
-        bits = self._bits[large]  # none if rows were laid out anew
-        if bits != NULL and self._bits[small] != NULL:
-            for word in range(self._n_words):
+        bits, n_words = self._bits[large], self._n_words[large]  # none if rows were laid out anew
+        if bits != NULL and self._n_words[small] >= n_words:
+            for word in range(n_words):
                 bits[word] |= self._bits[small][word]
         elif bits != NULL:
-            self._set_bits(bits, small, gone if small == kept else -1)
-        self._bits[large] = NULL
+            self._set_bits(bits, n_words, small, gone if small == kept else -1)
+        self._bits[large], self._n_words[large] = NULL, 0
         self._drop_bits(small)
-        self._bits[kept] = bits
+        self._bits[kept], self._n_words[kept] = bits, n_words
         return kept
 
     def suppress(self, int32_t group):
@@ -125,7 +131,7 @@ cdef class Supports(GroupedRows):
     cdef int _fill(self, offsets, codes, counts) except -1:
         cdef int32_t item
         GroupedRows._fill(self, offsets, codes, counts)
-        self._n_words = (len(counts) + 64 * BLOCK - 1) // (64 * BLOCK) * BLOCK
+        self._most_words = words_of(len(counts))
         for item in range(self.n_items):
             self._drop_bits(item)
         return 0
@@ -151,7 +157,7 @@ cdef class Supports(GroupedRows):
         if self._n_group_rows[groups[0]] * RARE < n_rows:
             return self._support_by_rows(groups, n, limit)
         for i in range(n):
-            if not self._make_bits(groups[i]):
+            if not self._make_bits(groups[i], words_of(n_rows)):
                 with gil:
                     raise MemoryError
         return self._support_by_bits(groups, n, (n_rows + 63) // 64, limit)
@@ -224,17 +230,23 @@ cdef class Supports(GroupedRows):
                 return total
         return total
 
-    cdef bint _make_bits(self, int32_t group) noexcept nogil:
-        """Make the bits of a group unless they are there; False when memory ran out."""
-        if self._bits[group] != NULL:
+    cdef bint _make_bits(self, int32_t group, int64_t n_words) noexcept nogil:
+        """Make so many words of a group unless they are there; False when memory ran out."""
+        cdef int64_t there = self._n_words[group]
+        if there >= n_words:
             return True
-        self._bits[group] = <uint64_t*> calloc(self._n_words, sizeof(uint64_t))
+        n_words = min(max(n_words, 2 * there), self._most_words)
+        self._drop_bits(group)
+        self._bits[group] = <uint64_t*> calloc(n_words, sizeof(uint64_t))
         if self._bits[group] == NULL:
             return False
-        self._set_bits(self._bits[group], group, -1)
+        self._n_words[group] = n_words
+        self._set_bits(self._bits[group], n_words, group, -1)
         return True
 
-    cdef void _set_bits(self, uint64_t* bits, int32_t item, int32_t end) noexcept nogil:
+    cdef void _set_bits(
+        self, uint64_t* bits, int64_t n_words, int32_t item, int32_t end
+    ) noexcept nogil:
         """Set the bits of the rows of an item and of those of its group that come before `end`."""
         cdef int32_t number
         cdef int64_t j
@@ -242,19 +254,20 @@ cdef class Supports(GroupedRows):
             for j in range(self._holder_start[item],
                            self._holder_start[item] + self._holder_length[item]):
                 number = self._rows[self._holders[j] + NUMBER]
-                bits[number >> 6] |= <uint64_t> 1 << (number & 63)
+                if number >> 6 < n_words:
+                    bits[number >> 6] |= <uint64_t> 1 << (number & 63)
             self._work += self._holder_length[item]
             item = self._next[item]
 
     cdef bint _holds(self, int32_t row, int32_t group) noexcept nogil:
         cdef int32_t number = self._rows[row + NUMBER]
-        if self._rows[row + LENGTH] < LONG or not self._make_bits(group):
+        if number >= self._n_long or not self._make_bits(group, words_of(self._n_long)):
             return GroupedRows._holds(self, row, group)
         return self._bits[group][number >> 6] >> (number & 63) & 1
 
     cdef void _drop_bits(self, int32_t group) noexcept nogil:
         free(self._bits[group])
-        self._bits[group] = NULL
+        self._bits[group], self._n_words[group] = NULL, 0
 
 
 def lowest_bits(unsigned long long bits):
