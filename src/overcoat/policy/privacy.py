@@ -419,7 +419,9 @@ class Pgen(Family):
             rows = maximal_infrequent(data, k, stage=domain.stage)
             supports = data.counts[rows]  # no other row contains them
             ends = np.concatenate([ends, np.cumsum(data.lengths[rows])])
-            codes = np.concatenate([codes, *(data.row(row) for row in rows)])
+            kept = np.zeros(data.n_distinct, bool)
+            kept[rows] = True
+            codes = data.codes[np.repeat(kept, data.lengths)]
         return BoundPgen(ends, codes, "every part of every transaction (Pgen)", supports)
 
     def to_json(self) -> dict[str, Any]:
