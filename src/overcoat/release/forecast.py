@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import sqrt
 
+import numpy as np
+
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.methods import Apriori, Coat, Greedy, Search
 from overcoat.data.transactions import Transactions
@@ -20,13 +22,14 @@ __all__ = ["Forecast", "forecast"]
 _OCCURRENCES, _ITEM = 0.3, 1.1e-4
 _REST = 0.5  # seconds to apply, verify, write and read back a million occurrences
 
-# Bytes on top of the data, measured by `benchmarks.memory` with 30,000 to 1,000,000 rows of 8 items
-# (docs/benchmarks.md): for a place of the distinct rows, where single items are protected and where
-# larger sets are; for a row; for an item of the domain, whose labels Python holds in the end.
-_PLACE, _PLACE_OF_SETS, _ROW, _OF_DOMAIN = 6, 10, 45, 2400
-_PLACE_OF_ITEMSET = 75  # of those that are written out
-_PLACE_OF_APRIORI, _OF_DOMAIN_OF_APRIORI = 28, 800
-_PAIR_OF_GREEDY, _PAIR_OF_SEARCH = 13, 45  # of items in one row
+# Bytes on top of the data, measured by `benchmarks.memory` (docs/benchmarks.md) with rows of 3 to
+# 100 items, from 10,000 places to 8 million: what every run takes; for a place of the distinct
+# rows; for a row; for an item of the domain, whose labels Python holds in the end.
+_RUN, _PLACE, _ROW, _OF_DOMAIN = 11 << 20, 14, 20, 1600
+_PLACE_OF_TRIPLES = 6  # more, where sets of three items and larger are protected
+_PLACE_OF_ITEMSET = 5  # more, of those that are written out
+_PLACE_OF_APRIORI = 28
+_PAIR_OF_GREEDY, _PAIR_OF_SEARCH = 30, 180  # of items that some row holds
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ def forecast(data: Transactions, policy: BoundPolicy, method: Method) -> Forecas
     >>> from overcoat.policy.privacy import AllItemsets
     >>> data = Transactions.of([{"a", "b"}, {"a"}])
     >>> print(forecast(data, Policy(2, AllItemsets(2)).bind(data), Coat()))
-    less than a second and 0 MiB of memory
+    less than a second and 11 MiB of memory
     """
     occurrences = int(data.supports.sum()) / 1e6
     memory = _memory(data, policy, method)
@@ -68,18 +71,33 @@ def forecast(data: Transactions, policy: BoundPolicy, method: Method) -> Forecas
 
 def _memory(data: Transactions, policy: BoundPolicy, method: Method) -> int:
     families, n_places = policy.families, len(data.codes)
-    sets = any(isinstance(one, BoundAllItemsets) and one.m > 1 for one in families)
-    rows = _ROW * data.n_distinct
-    needed = (_PLACE_OF_SETS if sets else _PLACE) * n_places + rows + _OF_DOMAIN * data.n_items
+    m = max((one.m for one in families if isinstance(one, BoundAllItemsets)), default=0)
+    needed = _RUN + _PLACE * n_places + _ROW * data.n_distinct + _OF_DOMAIN * data.n_items
     written = sum(len(one.codes) for one in families if isinstance(one, BoundItemsets))
-    needed += _PLACE_OF_ITEMSET * written
-    n_pairs = int((data.lengths * (data.lengths - 1) // 2).sum())
+    needed += _PLACE_OF_ITEMSET * written + _PLACE_OF_TRIPLES * n_places * (m > 2)
     if isinstance(method, Apriori):
-        tree = _PLACE_OF_APRIORI * n_places + rows + _OF_DOMAIN_OF_APRIORI * data.n_items
-        return max(needed, tree)
+        return needed + _PLACE_OF_APRIORI * n_places
     if isinstance(method, Greedy):  # from three items on it depends on what turns out to be rare
-        return max(needed, _PAIR_OF_GREEDY * n_pairs) if sets else needed
-    return needed + _PAIR_OF_SEARCH * n_pairs if isinstance(method, Search) else needed
+        return needed + (_PAIR_OF_GREEDY * _n_pairs(data) if m > 1 else 0)
+    return needed + _PAIR_OF_SEARCH * _n_pairs(data) if isinstance(method, Search) else needed
+
+
+def _n_pairs(data: Transactions) -> int:
+    """Return about how many pairs of items somebody has, as if items met by chance.
+
+    Items that much the same number of people have are taken together.
+    """
+    supports, lengths = data.supports.astype(float), data.lengths.astype(float)
+    n_pairs = float(lengths @ (lengths - 1)) / 2
+    if not n_pairs:
+        return 0
+    size = np.floor(4 * np.log2(supports)).astype(np.int64)
+    n, held = np.bincount(size), np.bincount(size, supports)
+    n, held = n[n > 0], held[n > 0]
+    share = held / n / held.sum()  # of all occurrences, of one item
+    expected = 2 * n_pairs * np.outer(share, share)
+    pairs = np.outer(n, n) - np.diag(n)
+    return int((pairs * -np.expm1(-expected)).sum() / 2)
 
 
 def _time(seconds: float | None) -> str:
