@@ -15,7 +15,7 @@ import pytest
 import overcoat as oc
 from bridge import policy_of
 from overcoat.context import QUIET
-from overcoat.spark import images, plan, public
+from overcoat.spark import images, places, plan, public
 from overcoat.spark.jobs import Jobs
 from overcoat.spark.target import Folder, Store
 from spark_frames import list_frame, long_frame
@@ -105,9 +105,9 @@ def test_people_beyond_32_bits(spark: Any, tmp_path: Path) -> None:
 def test_in_many_parts(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fetched, numbered, copied and filed in parts as small as they get."""
     monkeypatch.setattr(plan, "_CHUNK", 300)
-    monkeypatch.setattr(images, "_HEAVY", 1)
+    monkeypatch.setattr(places, "_HEAVY", 1)
     monkeypatch.setattr(images, "_PIECE", 2)
-    monkeypatch.setattr(images, "_PER_FILE", 40)
+    monkeypatch.setattr(places, "_PER_FILE", 40)
     rows = rows_of(11, 80)
     alone = oc.anonymize(rows, 3, oc.AllItemsets(2))
     frame = long_frame(spark, rows, random.Random(11))
