@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from fractions import Fraction
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import polars as pl
@@ -197,6 +200,38 @@ def test_nothing_is_left_of_what_was_cancelled(spark: Any, tmp_path: Path, stage
     with pytest.raises(oc.CancelledError):
         oc.spark.anonymize(frame, POLICY, **LONG, **how, context=context)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", ["cancelled", "Ctrl-C"])
+def test_the_cluster_ends_what_was_cancelled(spark: Any, how: str) -> None:
+    """It does not go on with what nobody waits for, nor does anybody wait for that."""
+    long = spark.range(1 << 50).selectExpr("sum(id % 7) AS total")
+    said: list[str] = []
+    sent: list[Timer] = []
+
+    def work() -> None:
+        try:
+            long.toArrow()
+        except Exception as error:
+            said.append(str(error))
+            raise
+
+    def stage() -> None:
+        if not spark.sparkContext.statusTracker().getActiveJobsIds():
+            return
+        if how == "cancelled":
+            raise oc.CancelledError
+        if not sent:  # while this thread waits, as it does nearly all the time
+            sent.append(Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)))
+            sent[0].start()
+
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises((oc.CancelledError, KeyboardInterrupt)):
+            Jobs(spark).run("add up", work, stage)
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+    assert "cancel" in "".join(said).lower()
 
 
 def test_nothing_is_left_of_what_fails(
