@@ -224,6 +224,38 @@ def test_a_mapping_again(spark: Any, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["released"]
 
 
+def test_only_rows_of_items_that_matter(spark: Any) -> None:
+    """Explicit itemsets: the other items need not come, as the page on clusters shows."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    rng = random.Random(5)
+    rows = [
+        frozenset(rng.choices("abcdefgh", [9, 8, 4, 3, 9, 8, 7, 2], k=rng.randint(0, 5)))
+        for _ in range(200)
+    ]
+    itemsets, blocks = [["a", "b"], ["b", "c", "d"]], [["a", "b"], ["c", "d", "h"], ["e", "f"]]
+    policy = oc.Policy(20, oc.Itemsets(itemsets), oc.Utility(blocks, rest="intact"), 30)
+    frame = long_frame(spark, rows, rng)
+
+    matter = ["a", "b", "c", "d", "h"]  # of the itemsets, and of the sets that hold one of these
+    kept = F.when(F.col("code").isin(matter), F.col("code"))
+    smaller = oc.Policy(20, oc.Itemsets(itemsets), oc.Utility(blocks[:2], rest="intact"), 30)
+    part = oc.spark.anonymize(frame.withColumn("code", kept), smaller, **LONG)
+    items = [row.code for row in frame.select("code").distinct().collect() if row.code]
+    labels = {item: part.mapping[item] if item in matter else item for item in items}
+    there = oc.spark.apply(frame, labels, policy, **LONG, to="list")
+
+    alone = oc.anonymize(rows, policy)
+    assert any(len(group) > 1 for group in alone.mapping.groups.values())
+    assert there.mapping == alone.mapping
+    assert there.verdict == alone.verdict
+    assert part.plan is not None
+    assert part.plan.n_rows < oc.read(rows).n_distinct
+    assert [tuple(row) for row in there.released.collect()] == alone.released.to_polars(
+        "list"
+    ).rows()
+
+
 def test_a_table_of_the_catalogue(spark: Any) -> None:
     frame = long_frame(spark, ROWS, random.Random(1))
     name = "table:overcoat_released"
