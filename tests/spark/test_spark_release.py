@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 import time
 from fractions import Fraction
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from threading import Timer
+from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
@@ -15,8 +19,9 @@ import pytest
 import overcoat as oc
 from bridge import policy_of
 from overcoat.context import QUIET
-from overcoat.spark import images, plan, public
+from overcoat.spark import images, places, plan, public
 from overcoat.spark.jobs import Jobs
+from overcoat.spark.tables import take_table
 from overcoat.spark.target import Folder, Store
 from spark_frames import list_frame, long_frame
 from strategies import random_instance
@@ -77,18 +82,35 @@ def test_tells_rows_that_are_not_those_of_the_data(spark: Any) -> None:
     assert {one.message for one in there.violations} == {one.message for one in alone.violations}
 
 
-def test_people_beyond_32_bits(spark: Any, tmp_path: Path) -> None:
+LARGE = (1 << 31) + 7
+ITEMSETS = oc.Itemsets(
+    [["9", "10"], ["a b"], ["#x", "'", "null"], ["9", "10", "a b", "null", "#x"]]
+)
+FAMILIES: dict[str, tuple[Any, str]] = {
+    "pairs": ([oc.AllItemsets(2)], "coat"),
+    "explicit, Pgen": ([ITEMSETS, oc.Pgen()], "coat"),
+    "coherence": ([oc.Coherence(2, private=["10", "null"], h=Fraction(100, 3))], "greedy"),
+}
+
+
+def counts_of(rows: list[frozenset[str]], rng: random.Random) -> list[int]:
+    return [rng.choice([1, 2, LARGE, 1 << 40]) for _ in rows]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_people_beyond_32_bits(spark: Any, name: str, tmp_path: Path) -> None:
     """Rows with counts: 2^40 people, and no number in between that has 32 bits."""
+    privacy, method = FAMILIES[name]
     rows = rows_of(7, 40)
     rng = random.Random(7)
-    counts = [rng.choice([1, 2, (1 << 31) + 7, 1 << 40]) for _ in rows]
+    counts = counts_of(rows, rng)
     data = oc.Transactions.of(rows, counts=counts)
-    alone = oc.anonymize(data, 5, oc.AllItemsets(2))
+    policy = oc.Policy(5, privacy, max_suppressed=100)
+    alone = oc.anonymize(data, policy, method=method)
     frame = list_frame(spark, rows, rng, counts)
     target = tmp_path / "released"
-    there = oc.spark.anonymize(
-        frame, 5, oc.AllItemsets(2), items="codes", count="n", released=target
-    )
+    how: dict[str, Any] = {"items": "codes", "count": "n"}
+    there = oc.spark.anonymize(frame, policy, method=method, **how, released=target)
     assert there.mapping == alone.mapping
     assert there.verdict == alone.verdict
     written = pl.read_parquet(f"{target}/*.parquet").rows()
@@ -102,12 +124,70 @@ def test_people_beyond_32_bits(spark: Any, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_supports_beyond_32_bits(spark: Any, name: str) -> None:
+    """What is too few when k has more than 32 bits, counted by the cluster."""
+    privacy, _ = FAMILIES[name]
+    rows = rows_of(7, 40)
+    rng = random.Random(7)
+    counts = counts_of(rows, rng)
+    data = oc.Transactions.of(rows, counts=counts)
+    policy = oc.Policy(1 << 42, privacy)
+    untouched = oc.Mapping.of(data.vocabulary, [[item] for item in data.vocabulary])
+    alone = oc.verify(data, data, untouched, policy)
+    frame = list_frame(spark, rows, rng, counts)
+    there = oc.spark.verify(frame, frame, untouched, policy, items="codes", count="n")
+    assert (there.n_violations, there.largest_k) == (alone.n_violations, alone.largest_k)
+    supports = {one.itemset: one.support for one in there.violations}
+    large = {itemset: support for itemset, support in supports.items() if (support or 0) > LARGE}
+    assert large
+    known = {one.itemset: one.support for one in alone.violations}
+    assert {known.get(itemset, support) for itemset, support in large.items()} == {*large.values()}
+    fewer = oc.Transactions.of(rows, counts=[n + (n == LARGE) for n in counts])
+    less = list_frame(spark, rows, rng, [n + (n == LARGE) for n in counts])
+    one = oc.verify(data, fewer, untouched, policy)
+    two = oc.spark.verify(frame, less, untouched, policy, items="codes", count="n")
+    assert one.n_violations["rows"] == two.n_violations["rows"] > 0
+
+
+@pytest.mark.parametrize("known", ["on the driver", "to the cluster"])
+def test_places_beyond_32_bits(spark: Any, known: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before most rows come more people than 32 bits can count, and more places than that."""
+    monkeypatch.setattr(places, "_HEAVY", 2)
+    rows = sorted({tuple(sorted(row)) for row in rows_of(3, 60)})
+    rng = random.Random(3)
+    counts = [rng.choice([1, LARGE, 1 << 40]) for _ in rows]
+    data = oc.Transactions.of(rows, counts=counts)
+    numbers = [list(data.codes[begin:end]) for begin, end in pairwise(data.offsets)]
+    column = pa.array(numbers, pa.list_(pa.int32()))
+    frame = spark.createDataFrame(pa.table({"row": column, "n": pa.array(data.counts)}))
+    here = data if known == "on the driver" else None
+    jobs = Jobs(spark)
+    try:
+        found = places.placed(frame.repartition(3), here, jobs, QUIET).collect()
+    finally:
+        jobs.let_go()
+    before = list(accumulate(data.counts.tolist(), initial=0))[:-1]
+    assert [(one.row, one.first) for one in found] == list(zip(numbers, before, strict=True))
+
+
+def test_ids_beyond_32_bits(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = 1 << 40
+    rows = spark.createDataFrame([([0], 3, first)], "row array<int>, n bigint, first bigint")
+    monkeypatch.setattr(images, "placed", lambda *told: rows)
+    monkeypatch.setattr(images, "_PIECE", 2)
+    like = take_table(spark.createDataFrame([(1, "a")], "id int, item string"), "id", "item")
+    vocabulary = oc.read([{"a"}]).vocabulary
+    released = images.release_of(rows, vocabulary, like, Jobs(spark), QUIET).collect()
+    assert [tuple(row) for row in released] == [(first + n, "a") for n in (1, 2, 3)]
+
+
 def test_in_many_parts(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fetched, numbered, copied and filed in parts as small as they get."""
     monkeypatch.setattr(plan, "_CHUNK", 300)
-    monkeypatch.setattr(images, "_HEAVY", 1)
+    monkeypatch.setattr(places, "_HEAVY", 1)
     monkeypatch.setattr(images, "_PIECE", 2)
-    monkeypatch.setattr(images, "_PER_FILE", 40)
+    monkeypatch.setattr(places, "_PER_FILE", 40)
     rows = rows_of(11, 80)
     alone = oc.anonymize(rows, 3, oc.AllItemsets(2))
     frame = long_frame(spark, rows, random.Random(11))
@@ -142,6 +222,38 @@ def test_a_mapping_again(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(oc.UnknownItemsError, match="'new'"):
         oc.spark.apply(more, mapping, policy, **LONG, released=target, replace=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["released"]
+
+
+def test_only_rows_of_items_that_matter(spark: Any) -> None:
+    """Explicit itemsets: the other items need not come, as the page on clusters shows."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    rng = random.Random(5)
+    rows = [
+        frozenset(rng.choices("abcdefgh", [9, 8, 4, 3, 9, 8, 7, 2], k=rng.randint(0, 5)))
+        for _ in range(200)
+    ]
+    itemsets, blocks = [["a", "b"], ["b", "c", "d"]], [["a", "b"], ["c", "d", "h"], ["e", "f"]]
+    policy = oc.Policy(20, oc.Itemsets(itemsets), oc.Utility(blocks, rest="intact"), 30)
+    frame = long_frame(spark, rows, rng)
+
+    matter = ["a", "b", "c", "d", "h"]  # of the itemsets, and of the sets that hold one of these
+    kept = F.when(F.col("code").isin(matter), F.col("code"))
+    smaller = oc.Policy(20, oc.Itemsets(itemsets), oc.Utility(blocks[:2], rest="intact"), 30)
+    part = oc.spark.anonymize(frame.withColumn("code", kept), smaller, **LONG)
+    items = [row.code for row in frame.select("code").distinct().collect() if row.code]
+    labels = {item: part.mapping[item] if item in matter else item for item in items}
+    there = oc.spark.apply(frame, labels, policy, **LONG, to="list")
+
+    alone = oc.anonymize(rows, policy)
+    assert any(len(group) > 1 for group in alone.mapping.groups.values())
+    assert there.mapping == alone.mapping
+    assert there.verdict == alone.verdict
+    assert part.plan is not None
+    assert part.plan.n_rows < oc.read(rows).n_distinct
+    assert [tuple(row) for row in there.released.collect()] == alone.released.to_polars(
+        "list"
+    ).rows()
 
 
 def test_a_table_of_the_catalogue(spark: Any) -> None:
@@ -197,6 +309,38 @@ def test_nothing_is_left_of_what_was_cancelled(spark: Any, tmp_path: Path, stage
     with pytest.raises(oc.CancelledError):
         oc.spark.anonymize(frame, POLICY, **LONG, **how, context=context)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", ["cancelled", "Ctrl-C"])
+def test_the_cluster_ends_what_was_cancelled(spark: Any, how: str) -> None:
+    """It does not go on with what nobody waits for, nor does anybody wait for that."""
+    long = spark.range(1 << 50).selectExpr("sum(id % 7) AS total")
+    said: list[str] = []
+    sent: list[Timer] = []
+
+    def work() -> None:
+        try:
+            long.toArrow()
+        except Exception as error:
+            said.append(str(error))
+            raise
+
+    def stage() -> None:
+        if not spark.sparkContext.statusTracker().getActiveJobsIds():
+            return
+        if how == "cancelled":
+            raise oc.CancelledError
+        if not sent:  # while this thread waits, as it does nearly all the time
+            sent.append(Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)))
+            sent[0].start()
+
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises((oc.CancelledError, KeyboardInterrupt)):
+            Jobs(spark).run("add up", work, cast(Any, stage))
+    finally:
+        signal.signal(signal.SIGINT, earlier)
+    assert "cancel" in "".join(said).lower()
 
 
 def test_nothing_is_left_of_what_fails(

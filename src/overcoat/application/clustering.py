@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from overcoat.application.reporting import publish_papers
 from overcoat.application.said import Input, Outputs, Statement
@@ -46,7 +51,9 @@ def anonymize_on_spark(
     targets = [outputs.mapping, outputs.codebook, *papers.files.values()]
     check_outputs([start, *papers.inputs, *policy.files], targets)
     with context.stage("start"):
-        frame = open_table(start_session(master), data.source)
+        with _apart():
+            session = start_session(master)
+        frame = open_table(session, data.source)
 
     def told(result: SparkResult) -> None:
         result.seconds["total"] = time.perf_counter() - began
@@ -71,6 +78,27 @@ def anonymize_on_spark(
         report=told,
         context=context,
     )
+
+
+@contextmanager
+def _apart() -> Iterator[None]:
+    """Keep what is this command's from the Java that it starts.
+
+    Java would hold standard output open while it ends, and who reads to the end would wait for
+    that. Spark's own answer to Ctrl-C would ask Java in the middle of what Java is being asked; and
+    Python's side of Spark tells in many lines that it was interrupted.
+    """
+    logging.getLogger().addFilter(lambda said: "while sending command" not in said.getMessage())
+    interrupted = signal.getsignal(signal.SIGINT)
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, interrupted)
 
 
 def _check(asked: Asked, outputs: Outputs) -> None:

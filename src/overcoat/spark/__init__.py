@@ -4,10 +4,11 @@
 
     public     what users call                   result    what comes back
     tables     data frames, as distinct rows     driver    from there to `Transactions`
-    plan       does that fit?                    images    rows under a mapping, numbered
-    target     staged, then named                checks    does it hold? the cluster's own counts
-    families   those of the privacy constraints  exposure  risk with one or two items known
-    jobs       how work runs there, and fails    session   a session, and the Java for it
+    plan       does that fit?                    images    rows under a mapping
+    places     in which order, in which file     target    staged, then named
+    checks     does it hold? the cluster counts  families  those of the privacy constraints
+    exposure   risk with one or two items known  session   a session, and the Java for it
+    jobs       how work runs there, and fails
 
 The cluster reduces the table to distinct rows with counts, the driver finds the mapping from these
 by the same walk as everywhere, the cluster writes the release and verifies what it has written.

@@ -15,12 +15,12 @@ from overcoat.policy.privacy import BoundCoherence, BoundFamily, BoundItemsets, 
 from overcoat.spark.families import Weakness, shared, weak_images, weak_rows, weak_sets
 from overcoat.spark.images import image_of
 from overcoat.spark.jobs import Jobs
-from overcoat.spark.tables import STRANGE, Table, people_of, rows_of, vocabulary_of
+from overcoat.spark.tables import STRANGE, Table, people_of, vocabulary_of
 from overcoat.verification.verdict import LISTED, Findings, Verdict
 from overcoat.verification.verify import check_mapping, conclude
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 __all__ = ["verify_on_cluster"]
 
@@ -55,9 +55,8 @@ def verify_on_cluster(
         wanted = people_of(original, expected, jobs)
     else:
         wanted = image_of(original, numbers)
-    rows = jobs.keep(rows_of(released, number_of, jobs, marked=True))
-    wrong = _wrong_rows(wanted, rows)
-    n_wrong, n_strange = _how_many(wrong, jobs, stage)
+    both = jobs.keep(_beside(wanted, people_of(released, number_of, jobs, marked=True)))
+    n_wrong, n_strange = _how_many(both, jobs, stage)
     if n_strange:  # it is looked at once more, by name
         there = vocabulary_of(released, jobs, stage)
         strange = [label for label in there if label not in number_of]
@@ -66,40 +65,55 @@ def verify_on_cluster(
             findings.say("rows", said, itemset=(label,))
         names += strange
         number_of = {label: number for number, label in enumerate(names)}
-        rows = jobs.keep(rows_of(released, number_of, jobs))
-        wrong = _wrong_rows(wanted, rows)
-        n_wrong, _ = _how_many(wrong, jobs, stage)
+        both = jobs.keep(_beside(wanted, people_of(released, number_of, jobs)))
+        n_wrong, _ = _how_many(both, jobs, stage)
     if n_wrong:
-        _tell_rows(wrong, n_wrong, names, findings, jobs, stage)
+        _tell_rows(both, n_wrong, names, findings, jobs, stage)
+    rows = _released(both)
     for family in policy.families:
         _check_family(family, rows, numbers, names, policy.k, findings, jobs, stage)
     return conclude(domain, mapping, policy, findings)
 
 
-def _wrong_rows(wanted: DataFrame, there: DataFrame) -> DataFrame:
-    """Return the rows that are released more or less often than the data have them."""
+def _beside(wanted: DataFrame, there: DataFrame) -> DataFrame:
+    """Return each row with how often the data have it (``wanted``), and the release (``there``)."""
     from pyspark.sql import functions as F  # noqa: N812
 
     nobody = F.lit(0).cast("bigint")
     both = wanted.select("row", F.col("n").alias("wanted"), nobody.alias("there")).unionAll(
         there.select("row", nobody.alias("wanted"), F.col("n").alias("there"))
     )
-    both = both.groupBy("row").agg(F.sum("wanted").alias("wanted"), F.sum("there").alias("there"))
-    return both.where(F.col("wanted") != F.col("there"))
+    return both.groupBy("row").agg(F.sum("wanted").alias("wanted"), F.sum("there").alias("there"))
 
 
-def _how_many(wrong: DataFrame, jobs: Jobs, stage: Stage) -> tuple[int, int]:
+def _released(both: DataFrame) -> DataFrame:
+    """Return the rows of the release alone, with their counts (``n``)."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return both.where(F.col("there") > 0).select("row", F.col("there").alias("n"))
+
+
+def _is_wrong() -> Column:
+    """Return whether a row is released more or less often than the data have it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col("wanted") != F.col("there")
+
+
+def _how_many(both: DataFrame, jobs: Jobs, stage: Stage) -> tuple[int, int]:
     """Return how many rows are wrong, and how many of these hold what is no label."""
     from pyspark.sql import functions as F  # noqa: N812
 
     strange = F.get("row", F.lit(0)) == F.lit(STRANGE)
-    counted = wrong.agg(F.count("*").alias("wrong"), F.count_if(strange).alias("strange"))
+    counted = both.agg(
+        F.count_if(_is_wrong()).alias("wrong"), F.count_if(_is_wrong() & strange).alias("strange")
+    )
     found = jobs.row("compare the rows", counted, stage)
     return found["wrong"], found["strange"]
 
 
 def _tell_rows(
-    wrong: DataFrame,
+    both: DataFrame,
     total: int,
     names: list[str],
     findings: Findings,
@@ -107,6 +121,7 @@ def _tell_rows(
     stage: Stage,
 ) -> None:
     """List the first of the rows that are not those of the original, each item its label."""
+    wrong = both.where(_is_wrong())
     found = jobs.table("compare the rows", wrong.orderBy("row").limit(LISTED), stage).to_pylist()
     for one in found:
         labels = tuple(names[number] for number in one["row"])

@@ -17,7 +17,7 @@ from overcoat.spark.jobs import Jobs
 from overcoat.verification.verdict import LISTED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 __all__ = ["Weakness", "shared", "weak_images", "weak_rows", "weak_sets"]
 
@@ -71,26 +71,36 @@ def _within(rows: DataFrame, allowed: Sequence[bool]) -> DataFrame:
     return rows.select(held.alias("row"), "n").groupBy("row").agg(F.sum("n").alias("n"))
 
 
-def _grown(sets: DataFrame, *, may_stay: bool = False) -> DataFrame:
+def _grown(sets: DataFrame, size: int, *, may_stay: bool = False) -> DataFrame:
     """Return sets of one label more; each as often as rows hold it.
 
-    A set is grown by labels that come after its last one, so that it is met once a row; ``rest``
-    are those of the row that do. A set that may stay is also there as it was, and grows no more.
+    A set is in columns of numbers, which are grouped faster than arrays; ``rest`` are those of its
+    row that come after the last one, so that it is met once a row. A set that may stay is also
+    there as it was, with nothing in its further columns.
+
+    Parameters
+    ----------
+    size : labels that the sets have
     """
     from pyspark.sql import functions as F  # noqa: N812
 
     nothing = F.lit(None).cast("int")
     by = F.concat("rest", F.array(nothing)) if may_stay else F.col("rest")
-    each = sets.select("set", "n", *_kept(sets), "rest", F.posexplode(by).alias("at", "next"))
+    others = [name for name in sets.columns if name != "rest"]
+    each = sets.select(*others, "rest", F.posexplode(by).alias("at", f"label_{size}"))
     rest = F.slice(F.col("rest"), F.col("at") + 2, F.size("rest"))  # none beyond its end
-    grown = F.concat("set", F.array("next"))
-    if may_stay:
-        grown = F.when(F.col("next").isNull(), F.col("set")).otherwise(grown)
-    return each.select(grown.alias("set"), "n", *_kept(sets), rest.alias("rest"))
+    return each.select(*others, f"label_{size}", rest.alias("rest"))
 
 
-def _kept(sets: DataFrame) -> list[str]:
-    return ["private"] if "private" in sets.columns else []
+def _columns(size: int) -> list[str]:
+    return [f"label_{number}" for number in range(size)]
+
+
+def _set(size: int) -> Column:
+    """Return the labels of a set as one array."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.array_compact(F.array(*_columns(size))).alias("set")
 
 
 def weak_sets(
@@ -99,12 +109,11 @@ def weak_sets(
     """Count every set of up to so many of the allowed labels that somebody supports."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    empty = F.array().cast("array<int>").alias("set")
-    sets = _within(rows, allowed).select(empty, "n", F.col("row").alias("rest"))
-    for _ in range(largest):
-        sets = _grown(sets, may_stay=True)
-    supports = sets.where(F.size("set") > 0).groupBy("set").agg(F.sum("n").alias("people"))
-    return _weakness(supports, k, jobs, stage)
+    sets = _within(rows, allowed).select("n", F.col("row").alias("rest"))
+    for size in range(largest):
+        sets = _grown(sets, size, may_stay=size > 0)
+    supports = sets.groupBy(*_columns(largest)).agg(F.sum("n").alias("people"))
+    return _weakness(supports.select(_set(largest), "people"), k, jobs, stage)
 
 
 def weak_images(
@@ -183,31 +192,31 @@ def shared(
     from pyspark.sql import functions as F  # noqa: N812
 
     is_public, is_private = literal(list(public), "boolean"), literal(list(private), "boolean")
-    empty = F.array().cast("array<int>").alias("set")
     sets = rows.select(
-        empty,
         "n",
         F.filter("row", lambda number: F.get(is_private, number)).alias("private"),
         F.filter("row", lambda number: F.get(is_public, number)).alias("rest"),
     )
     listed: list[tuple[tuple[int, ...], int, int, int]] = []
     total = 0
-    for _ in range(largest):
-        sets = _grown(sets)
-        supports = sets.groupBy("set").agg(F.sum("n").alias("people"))
-        each = sets.select("set", "n", F.explode("private").alias("secret"))
-        having = each.groupBy("set", "secret").agg(F.sum("n").alias("having"))
+    for size in range(largest):
+        sets = _grown(sets, size)
+        labels = _columns(size + 1)
+        supports = sets.groupBy(*labels).agg(F.sum("n").alias("people"))
+        each = sets.select(*labels, "n", F.explode("private").alias("secret"))
+        having = each.groupBy(*labels, "secret").agg(F.sum("n").alias("having"))
         # The one that most have, of these the first.
         most = F.max_by(F.struct("having", "secret"), F.struct("having", -F.col("secret")))
-        having = having.groupBy("set").agg(most.alias("most")).select("set", "most.*")
+        having = having.groupBy(*labels).agg(most.alias("most")).select(*labels, "most.*")
         wide = "decimal(38,0)"
         too_many = F.col("having").cast(wide) * F.lit(100 * h.denominator).cast("decimal(19,0)")
         allowed = F.col("people").cast(wide) * F.lit(h.numerator).cast("decimal(19,0)")
-        wrong = having.join(supports, "set").where(too_many > allowed)
+        wrong = having.join(supports, labels).where(too_many > allowed)
         counted = jobs.row(_COUNT, wrong.agg(F.count("*").alias("number")), stage)["number"]
         total += counted
         if counted and len(listed) < LISTED:
-            some = wrong.orderBy("set").limit(LISTED - len(listed))
+            some = wrong.orderBy(*labels).limit(LISTED - len(listed))
+            some = some.select(_set(size + 1), "people", "secret", "having")
             listed += [
                 (tuple(one["set"]), one["people"], one["secret"], one["having"])
                 for one in jobs.table(_COUNT, some, stage).to_pylist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -53,31 +53,49 @@ class Jobs:
         """
         done: list[T] = []
         failed: list[BaseException] = []
+        ended = Event()
 
         def work() -> None:
             try:
-                self.session.addTag(self._tag)
-                try:
-                    done.append(action())
-                finally:
-                    self.session.removeTag(self._tag)
+                self._mark()
+                done.append(action())
             except BaseException as error:
                 failed.append(error)
+            finally:
+                ended.set()
 
-        thread = _thread(work, self.session)
-        thread.start()
+        _thread(work, self.session).start()
         try:
-            while thread.is_alive():
-                thread.join(_PAUSE)
+            # Not the end of the thread is waited for: after a Ctrl-C there, Python takes it for
+            # ended, and aborts (status 134) when it meets it alive.
+            while not ended.wait(_PAUSE):
                 stage()
         except BaseException:
             with suppress(Exception):
-                self.session.interruptTag(self._tag)
-            thread.join(_GIVEN_UP)
+                self._interrupt()
+            ended.wait(_GIVEN_UP)
             raise
         if failed:
             raise _in_words(failed[0], what) from failed[0]
         return done[0]
+
+    def _mark(self) -> None:
+        """Put a tag on what this thread asks for from now on."""
+        if _is_classic(self.session):
+            self.session.sparkContext.addJobTag(self._tag)
+        else:
+            self.session.addTag(self._tag)
+
+    def _interrupt(self) -> None:
+        """End what has the tag.
+
+        Tags of a session are those of one thread, unless it is of Spark Connect: only the thread
+        that waits for the work could end it. So here they are those of the context.
+        """
+        if _is_classic(self.session):
+            self.session.sparkContext.cancelJobsWithTag(self._tag)
+        else:
+            self.session.interruptTag(self._tag)
 
     def table(self, what: str, frame: DataFrame, stage: Stage) -> pa.Table:
         """Collect a small table."""
@@ -109,9 +127,14 @@ class Jobs:
         self._kept.clear()
 
 
+def _is_classic(session: SparkSession) -> bool:
+    """Whether Spark is in a Java of this process, not behind Spark Connect."""
+    return not type(session).__module__.startswith("pyspark.sql.connect")
+
+
 def _thread(work: Callable[[], None], session: SparkSession) -> Thread:
     """Return a thread that Spark knows as a child of this one."""
-    if hasattr(session, "_jvm") and not type(session).__module__.startswith("pyspark.sql.connect"):
+    if _is_classic(session):
         from pyspark import InheritableThread
 
         return InheritableThread(target=work, daemon=True)

@@ -346,7 +346,8 @@ def _release(
         few = made.evidence is None or 2 * made.evidence.released.n_distinct < read.plan.n_rows
         if few or like.counted is not None:
             images = counted(images)
-        frame = release_of(jobs.keep(images), labels, like, jobs, stage)
+        here = None if made.evidence is None else made.evidence.released
+        frame = release_of(images, labels, like, jobs, stage, here)
     if target is None:
         with context.stage("verify on the cluster", made.seconds) as stage:
             return changed(made, released=frame, verdict=check(frame, stage))

@@ -168,16 +168,12 @@ def _no_count() -> Column:
     return F.col("n").isNull() | (F.col("n") < 1)
 
 
-def rows_of(
-    table: Table, numbers: Mapping[str, int], jobs: Jobs, *, marked: bool = False
-) -> DataFrame:
+def rows_of(table: Table, numbers: Mapping[str, int], jobs: Jobs) -> DataFrame:
     """Return the distinct rows of numbers, and how many people have each.
 
     Parameters
     ----------
     numbers : of items; those of an item that has none do not come. Several may have the same
-    marked : what has no number is marked as `STRANGE`, and so is all that `vocabulary_of` raises
-        on, so that one look at the table is enough where nothing of it is expected
 
     Returns
     -------
@@ -185,14 +181,19 @@ def rows_of(
     """
     from pyspark.sql import functions as F  # noqa: N812
 
-    people = people_of(table, numbers, jobs, marked=marked)
-    return people.groupBy("row").agg(F.sum("n").alias("n"))
+    return people_of(table, numbers, jobs).groupBy("row").agg(F.sum("n").alias("n"))
 
 
 def people_of(
     table: Table, numbers: Mapping[str, int], jobs: Jobs, *, marked: bool = False
 ) -> DataFrame:
-    """Return rows of numbers as `rows_of` does, but a row may be there more than once."""
+    """Return rows of numbers as `rows_of` does, but a row may be there more than once.
+
+    Parameters
+    ----------
+    marked : what has no number is marked as `STRANGE`, and so is all that `vocabulary_of` raises
+        on, so that one look at the table is enough where nothing of it is expected
+    """
     from pyspark.sql import functions as F  # noqa: N812
 
     known = F.broadcast(_as_table(numbers.items(), jobs))
