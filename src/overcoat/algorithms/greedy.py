@@ -177,8 +177,11 @@ class _Moles:
         self.n_of_item = np.bincount(sets.ravel(), minlength=n_items)
         self._first = np.concatenate([[0], np.cumsum(self.n_of_item)])
         # (items of moles, in item order) -> the moles they are of, ascending for each item
-        order = np.argsort(sets.ravel(), kind="stable")
-        self._moles_of = (order // sets.shape[1]).astype(np.int32)
+        # NumPy sorts 16 bits by counting, many times faster than 32 by comparing.
+        keys = sets.astype(np.uint16) if n_items <= 1 << 16 else sets
+        order = np.argsort(keys, axis=None, kind="stable")
+        order //= sets.shape[1]
+        self._moles_of = order.astype(np.int32)
 
     def first_with(self, item: int) -> tuple[int, ...] | None:
         """Return the first mole left that holds an item."""
