@@ -20,6 +20,7 @@ from overcoat.data.memory import available_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.kernels import TooManySetsError, mole_finder
+from overcoat.kernels.ordering import order_of
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
@@ -177,9 +178,7 @@ class _Moles:
         self.n_of_item = np.bincount(sets.ravel(), minlength=n_items)
         self._first = np.concatenate([[0], np.cumsum(self.n_of_item)])
         # (items of moles, in item order) -> the moles they are of, ascending for each item
-        # NumPy sorts 16 bits by counting, many times faster than 32 by comparing.
-        keys = sets.astype(np.uint16) if n_items <= 1 << 16 else sets
-        order = np.argsort(keys, axis=None, kind="stable")
+        order = order_of(sets.ravel(), n_items)
         order //= sets.shape[1]
         self._moles_of = order.astype(np.int32)
 

@@ -26,6 +26,7 @@ from overcoat.kernels.lists cimport RareCodes
 from overcoat.kernels.pulse cimport beat
 
 from overcoat.kernels.limits import check_places
+from overcoat.kernels.ordering import order_of
 from overcoat.kernels.reference import nothing
 
 cdef int64_t A_BRANCH = 1 << 9  # what a branch takes beside the rows it visits
@@ -82,7 +83,7 @@ cdef class CountTree:
         self._counts = np.array(counts, np.int64)
         per_node = np.bincount(codes, minlength=self.n_nodes)
         self._holder_start = np.concatenate([[0], np.cumsum(per_node)])
-        self._holders = row_of[np.argsort(codes, kind="stable")]
+        self._holders = row_of[order_of(codes, self.n_nodes)]
         self._rank = np.zeros(self.n_nodes, np.int32)
         self._covered = np.zeros(self.n_nodes, np.uint8)
         self._support = np.zeros(self.n_nodes, np.int64)

@@ -24,6 +24,7 @@ from overcoat.kernels.pulse cimport beat
 
 from overcoat.data.native import canonical_rows, item_supports
 from overcoat.kernels.limits import check_places
+from overcoat.kernels.ordering import order_of
 
 
 cdef class GroupedRows:
@@ -176,7 +177,8 @@ cdef class GroupedRows:
             int32_t item
         self._n_fills += 1
         lengths = np.diff(offsets)
-        cdef const int64_t[::1] longest_first = np.argsort(-lengths, kind="stable")
+        longest = lengths.max(initial=0)
+        cdef const int64_t[::1] longest_first = order_of(longest - lengths, longest + 1)
         self._n_with = n_rows - np.concatenate([[0], np.cumsum(np.bincount(lengths))])
         per_item = item_supports(offsets, codes, np.ones(n_rows, np.int64), self.n_items)
         self._rows = np.empty(len(codes) + HEAD * n_rows, np.int32)
