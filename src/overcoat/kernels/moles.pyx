@@ -25,91 +25,10 @@ from libc.string cimport memcpy
 
 from overcoat.kernels.lists cimport larger
 from overcoat.kernels.pulse cimport beat
+from overcoat.kernels.runs cimport Sets
 
 from overcoat.kernels.limits import check_places
 from overcoat.kernels.reference import TooManySetsError, nothing
-
-
-cdef class _Sets:
-    """Sets of one size in lexicographic order, by runs, and their supports."""
-
-    cdef:
-        int size
-        int64_t n, capacity, most
-        int32_t* lasts            # the last item of each set
-        int64_t* supports
-        int64_t n_runs, run_capacity
-        int32_t* prefixes         # what the sets of a run have in common, run by run
-        int64_t* starts           # of the runs among the sets, and where the last one ends
-
-    def __cinit__(self, int size, int64_t most):
-        self.size, self.most = size, most
-        self.starts = <int64_t*> larger(NULL, 1, sizeof(int64_t))
-        self.starts[0] = 0
-
-    def __dealloc__(self):
-        free(self.lasts)
-        free(self.supports)
-        free(self.prefixes)
-        free(self.starts)
-
-    cdef int add(self, const int32_t* prefix, int32_t last, int64_t support) except -1 nogil:
-        if self.n == self.capacity:
-            if self.n * self.size > self.most or self.n >= 1 << 30:
-                with gil:
-                    raise MemoryError
-            self.capacity = max(2 * self.capacity, 1024)
-            self.lasts = <int32_t*> larger(self.lasts, self.capacity, sizeof(int32_t))
-            self.supports = <int64_t*> larger(self.supports, self.capacity, sizeof(int64_t))
-        if self.n_runs == 0 or self.compare(self.n_runs - 1, prefix):
-            self.begin_run(prefix)
-        self.lasts[self.n] = last
-        self.supports[self.n] = support
-        self.n += 1
-        self.starts[self.n_runs] = self.n
-        return 0
-
-    cdef int begin_run(self, const int32_t* prefix) except -1 nogil:
-        cdef int i, n = self.size - 1
-        if self.n_runs == self.run_capacity:
-            self.run_capacity = max(2 * self.run_capacity, 1024)
-            self.prefixes = <int32_t*> larger(
-                self.prefixes, self.run_capacity * n + 1, sizeof(int32_t))
-            self.starts = <int64_t*> larger(self.starts, self.run_capacity + 1, sizeof(int64_t))
-        for i in range(n):
-            self.prefixes[self.n_runs * n + i] = prefix[i]
-        self.n_runs += 1
-        return 0
-
-    cdef int compare(self, int64_t run, const int32_t* prefix) noexcept nogil:
-        """Return whether the prefix of a run comes before (-1), is (0), or comes after another."""
-        cdef const int32_t* own = self.prefixes + run * (self.size - 1)
-        cdef int i
-        for i in range(self.size - 1):
-            if own[i] != prefix[i]:
-                return 1 if own[i] > prefix[i] else -1
-        return 0
-
-    cdef int64_t run_of(self, const int32_t* prefix) noexcept nogil:
-        """Return the first run whose prefix does not come before another; n_runs if all do."""
-        cdef int64_t low = 0, high = self.n_runs, middle
-        while low < high:
-            middle = low + (high - low) // 2
-            if self.compare(middle, prefix) < 0:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    cdef array(self):
-        sets = np.empty((self.n, self.size), np.int32)
-        if self.n:
-            sets[:, -1] = <int32_t[:self.n]> self.lasts
-            if self.size > 1:
-                prefixes = np.asarray(<int32_t[:self.n_runs, :self.size - 1]> self.prefixes)
-                lengths = np.diff(<int64_t[:self.n_runs + 1]> self.starts)
-                sets[:, :-1] = np.repeat(prefixes, lengths, axis=0)
-        return sets
 
 
 cdef struct Place:
@@ -199,7 +118,7 @@ cdef class _Search:
     cdef singles(self):
         """Return the sound single items, and the moles among them."""
         cdef:
-            _Sets sound = _Sets(1, self.most), moles = _Sets(1, self.most)
+            Sets sound = Sets(1, self.most), moles = Sets(1, self.most)
             int64_t n_items = self.first.shape[0] - 1, i, n, support
             int32_t item
         with nogil:
@@ -218,11 +137,11 @@ cdef class _Search:
                     sound.add(NULL, item, support)
         return sound, moles
 
-    cdef grow(self, _Sets of, bint last):
+    cdef grow(self, Sets of, bint last):
         """Return the sound sets of the next size (unless this was the last), and the moles."""
         cdef:
             int size = of.size
-            _Sets sound = _Sets(size + 1, self.most), moles = _Sets(size + 1, self.most)
+            Sets sound = Sets(size + 1, self.most), moles = Sets(size + 1, self.most)
             int64_t run, i, start, end
         if of.n and size > 1:
             # One row for each part of a prefix. Those of smaller sets are of no use any more.
@@ -282,7 +201,7 @@ cdef class _Search:
         self.n_rows[depth] = n
         return work
 
-    cdef int project(self, _Sets of, int64_t start, int64_t end) except -1 nogil:
+    cdef int project(self, Sets of, int64_t start, int64_t end) except -1 nogil:
         """Project the rows of the prefix on the last items of a run, and list them by these."""
         cdef:
             int depth = of.size - 2
@@ -335,14 +254,14 @@ cdef class _Search:
                 place.row, place.at = <int32_t> i, <int32_t> (j + 1)
         return beat(self.tell, &self.work, work + 2 * n)
 
-    cdef void find_parts(self, _Sets of, int64_t start) noexcept nogil:
+    cdef void find_parts(self, Sets of, int64_t start) noexcept nogil:
         """Find where the runs are that the other parts of the candidates of a run may lie in."""
         cdef int left_out
         for left_out in range(of.size - 1):
             self.leave_out(of, left_out, of.lasts[start])
             self.part_run[left_out] = of.run_of(&self.part[0])
 
-    cdef void leave_out(self, _Sets of, int left_out, int32_t last) noexcept nogil:
+    cdef void leave_out(self, Sets of, int left_out, int32_t last) noexcept nogil:
         """Write the prefix without one of its items, and a last one, into `part`."""
         cdef int i, n = 0
         for i in range(of.size - 1):
@@ -351,7 +270,7 @@ cdef class _Search:
                 n += 1
         self.part[n] = last
 
-    cdef bint pass_on(self, _Sets of, int32_t last) noexcept nogil:
+    cdef bint pass_on(self, Sets of, int32_t last) noexcept nogil:
         """Pass on to the runs of the parts of candidates that begin with a set; say if there are."""
         cdef int left_out, order
         cdef int64_t run
@@ -370,7 +289,7 @@ cdef class _Search:
         return True
 
     cdef int join(
-        self, _Sets of, int64_t start, int64_t end, int64_t i, _Sets sound, _Sets moles, bint last
+        self, Sets of, int64_t start, int64_t end, int64_t i, Sets sound, Sets moles, bint last
     ) except -1 nogil:
         """Make the candidates that begin with set number i of a run."""
         cdef int32_t item
@@ -423,7 +342,7 @@ cdef class _Search:
                     break
         return n
 
-    cdef bint parts_are_sound(self, _Sets of, int32_t item, int64_t support) noexcept nogil:
+    cdef bint parts_are_sound(self, Sets of, int32_t item, int64_t support) noexcept nogil:
         """Whether the other parts of the candidate with `item` are sound, and held by more."""
         cdef int left_out
         cdef int64_t at, end
@@ -467,6 +386,18 @@ cdef void multiply(uint64_t a, uint64_t b, uint64_t* high, uint64_t* low) noexce
     low[0] = (other << 32) | (first & digit)
 
 
+cdef array_of(Sets of):
+    """Return sets as an array, (n, size)."""
+    sets = np.empty((of.n, of.size), np.int32)
+    if of.n:
+        sets[:, -1] = <int32_t[:of.n]> of.lasts
+        if of.size > 1:
+            prefixes = np.asarray(<int32_t[:of.n_runs, :of.size - 1]> of.prefixes)
+            lengths = np.diff(<int64_t[:of.n_runs + 1]> of.starts)
+            sets[:, :-1] = np.repeat(prefixes, lengths, axis=0)
+    return sets
+
+
 def project(offsets, codes, kept):
     """Return the rows without the items that are not to be kept."""
     inside = np.asarray(kept, bool)[codes]
@@ -485,10 +416,10 @@ def find_moles(
     try:
         search = _Search(offsets, codes, counts, public, private, share, p, k, most, tell)
         sound, moles = search.singles()
-        found = [(<_Sets> moles).array()]
+        found = [array_of(moles)]
         for size in range(2, p + 1):
             sound, moles = search.grow(sound, size == p)
-            found.append((<_Sets> moles).array())
+            found.append(array_of(moles))
     except MemoryError:  # NumPy's, too, which speak of shapes
         raise TooManySetsError(size) from None
     return found
