@@ -189,13 +189,10 @@ class Mapping(Abstract[str, "str | None"]):
         keep_order : the release has its rows in the order of the input
         release : digest of the released transactions, by which the two are known as a pair
         """
+        encode = json.JSONEncoder(ensure_ascii=False).encode  # json.dumps makes one for each call
 
         def block(entries: dict[str, Any]) -> str:
-            lines = (
-                f"    {json.dumps(key, ensure_ascii=False)}: "
-                + json.dumps(value, ensure_ascii=False)
-                for key, value in entries.items()
-            )
+            lines = (f"    {encode(key)}: {encode(value)}" for key, value in entries.items())
             return "{\n" + ",\n".join(lines) + "\n  }" if entries else "{}"
 
         content = self.to_json()

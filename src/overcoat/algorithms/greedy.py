@@ -20,6 +20,7 @@ from overcoat.data.memory import available_memory
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.kernels import TooManySetsError, mole_finder
+from overcoat.kernels.ordering import order_of
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
@@ -177,8 +178,9 @@ class _Moles:
         self.n_of_item = np.bincount(sets.ravel(), minlength=n_items)
         self._first = np.concatenate([[0], np.cumsum(self.n_of_item)])
         # (items of moles, in item order) -> the moles they are of, ascending for each item
-        order = np.argsort(sets.ravel(), kind="stable")
-        self._moles_of = (order // sets.shape[1]).astype(np.int32)
+        order = order_of(sets.ravel(), n_items)
+        order //= sets.shape[1]
+        self._moles_of = order.astype(np.int32)
 
     def first_with(self, item: int) -> tuple[int, ...] | None:
         """Return the first mole left that holds an item."""

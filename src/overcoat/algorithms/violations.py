@@ -173,9 +173,9 @@ class AllItemsetsFinder:
         self._family, self._grouping = family, grouping
         # Merging two groups whose sets are all supported by none or by k keeps it so. Only a
         # merge with a group that was not linkable can break smaller sizes again.
-        settles = family.whole_domain
+        self._settles = family.whole_domain
         self._finder = finder_class(stage.engine)(
-            grouping, family.linkable, family.largest, k, settles, _ENOUGH, tell
+            grouping, family.linkable, family.largest, k, self._settles, _ENOUGH, tell
         )
 
     def changed(self, merged: Sequence[int], suppressed: Sequence[int]) -> None:
@@ -188,7 +188,7 @@ class AllItemsetsFinder:
         if worst is None:
             return None
         support, groups = worst
-        return Found(support, groups if self._family.whole_domain else self._itemset(groups))
+        return Found(support, groups if self._settles else self._itemset(groups))
 
     def _itemset(self, groups: tuple[int, ...]) -> tuple[int, ...]:
         """Return an itemset of the family with this image: a linkable item of each group."""

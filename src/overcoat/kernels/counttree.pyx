@@ -6,10 +6,14 @@ A branch is counted when the walk gets to it, over the rows that hold its nodes,
 the walk has passed. Moving the cut up changes the support of no node that is left, so counts stay
 true while it moves, and what has come to lie below the cut is never counted.
 
-Rows are extended on the way: from the node of the cut that stands for an entry up to the root. The
-order of a walk has parents first, so climbing can stop at the first node that does not come after
-the branch. Where all nodes are linkable, the entries of a row lie in the order of the walk, those
-that come last first: what cannot come after the branch is at the end, and is not looked at.
+A set of nodes that is rare, though somebody has it, has a rare set of as many nodes of the cut under
+it: what that somebody has. So a branch is first searched for rare sets of nodes of the cut, which
+are far fewer than the nodes above them, and only what lies above these, the *suspects*, extends it.
+Most branches end here, and rows are extended by what lies above their entries nowhere else.
+
+The order of a walk has parents first, so climbing can stop at the first node that does not come
+after the branch. Where all nodes are linkable, the entries of a row lie in the order of the walk,
+those that come last first: what cannot come after the branch is at the end, and is not looked at.
 """
 
 import numpy as np
@@ -18,9 +22,11 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport qsort
 from libc.string cimport memset
 
+from overcoat.kernels.lists cimport RareCodes
 from overcoat.kernels.pulse cimport beat
 
 from overcoat.kernels.limits import check_places
+from overcoat.kernels.ordering import order_of
 from overcoat.kernels.reference import nothing
 
 cdef int64_t A_BRANCH = 1 << 9  # what a branch takes beside the rows it visits
@@ -50,13 +56,14 @@ cdef class CountTree:
         int32_t[::1] _rank
         bint _ranked                # whether the entries of rows lie by rank, the last first
         uint8_t[::1] _covered
-        # scratch of one branch, by node; zero between uses
+        # scratch of one branch, by node; zero between uses, the number of entries -1
         int64_t[::1] _support, _n_entries
         uint8_t[::1] _shown
         int32_t[::1] _seen
         # marks, valid when they equal the stamp
         int64_t _stamp
         int64_t[::1] _node_mark, _row_mark
+        RareCodes _rare_nodes
         int32_t[::1] _found         # rows that `_collect` has found
         object _tell                # called now and then; the call may raise
         int64_t _work               # since the last call
@@ -76,13 +83,14 @@ cdef class CountTree:
         self._counts = np.array(counts, np.int64)
         per_node = np.bincount(codes, minlength=self.n_nodes)
         self._holder_start = np.concatenate([[0], np.cumsum(per_node)])
-        self._holders = row_of[np.argsort(codes, kind="stable")]
+        self._holders = row_of[order_of(codes, self.n_nodes)]
         self._rank = np.zeros(self.n_nodes, np.int32)
         self._covered = np.zeros(self.n_nodes, np.uint8)
         self._support = np.zeros(self.n_nodes, np.int64)
-        self._n_entries = np.zeros(self.n_nodes, np.int64)
+        self._n_entries = np.full(self.n_nodes, -1, np.int64)
         self._shown = np.zeros(self.n_nodes, np.uint8)
         self._seen = np.empty(self.n_nodes, np.int32)
+        self._rare_nodes = RareCodes(self.n_nodes)
         self._stamp = 0
         self._node_mark = np.zeros(self.n_nodes, np.int64)
         self._row_mark = np.zeros(self.n_rows, np.int64)
@@ -191,14 +199,15 @@ cdef class CountTree:
         np.asarray(self._covered)[:] = 0
         if self._ranked:
             self._sort_by_rank(order.astype(np.int32))
+        # Rows come with a mark in the lowest bit: whether they show the branch.
+        rows = 2 * np.arange(self.n_rows, dtype=np.int32) + 1
         if size == 1:
-            # Rows come with a mark in the lowest bit: whether they show the branch.
-            rows = 2 * np.arange(self.n_rows, dtype=np.int32) + 1
             for node in self._rare(rows, -1, k):
                 if self._is_left(node):
                     yield (node,)
             return
-        for node in order.tolist():
+        # Pairs are looked for node by node: that is as fast, and takes no copy of all rows.
+        for node in self._suspects(rows, -1, size, k) if size > 2 else order.tolist():
             beat(self._tell, &self._work, A_BRANCH)
             if self._linkable[node] and self._is_left(node):
                 yield from self._branch((), node, self._rows_of(node), size, k)
@@ -235,7 +244,8 @@ cdef class CountTree:
                     if not all(map(self._is_left, branch)):
                         break
         else:
-            for node, its_rows in self._buckets(rows, self._rank[last]):
+            suspects = self._suspects(rows, self._rank[last], size - len(branch), k)
+            for node, its_rows in self._buckets(rows, self._rank[last], suspects):
                 if self._is_left(node):
                     yield from self._branch(branch, node, its_rows, size, k)
                     if not all(map(self._is_left, branch)):
@@ -270,54 +280,174 @@ cdef class CountTree:
                             n += 1
                     beat(self._tell, &self._work,
                          1 + self._holder_start[under + 1] - self._holder_start[under])
-        return rows[:n]
+        rows = rows[:n]
+        rows.sort()  # they lie in this order
+        return rows
 
-    cdef _rare(self, int32_t[::1] rows, int32_t after, int64_t k):
+    cdef _suspects(self, const int32_t[::1] rows, int32_t after, int size, int64_t k):
+        """Return, in order, the nodes that come `after` and may be in rare sets of these rows."""
+        cdef:
+            RareCodes rare = self._rare_nodes
+            int64_t i, e, n = 0
+            int32_t row, node, length
+        with nogil:
+            rare.begin(rows.shape[0], size, k, 1)
+            for i in range(rows.shape[0]):
+                row = rows[i] >> 1
+                length = <int32_t> (self._offsets[row + 1] - self._offsets[row])
+                rare.open_row(length, self._counts[row])
+                self._stamp += 1
+                for e in range(self._offsets[row], self._offsets[row + 1]):
+                    node = self._codes[e]
+                    if self._rank[node] <= after and self._ranked:
+                        break
+                    if self._covered[node] or not self._linkable[node]:
+                        continue
+                    node = self._home[node]
+                    if self._rank[node] > after and self._node_mark[node] != self._stamp:
+                        self._node_mark[node] = self._stamp
+                        rare.add(node)
+                rare.close_row(size)
+                beat(self._tell, &self._work, 2 * length)
+            rare.settle()
+            rare.look(self._tell)
+        self._stamp += 1
+        for i in range(rare._n_named):
+            node = rare._named[i] if rare.is_rare[i] else -1
+            while node >= 0 and self._rank[node] > after and self._node_mark[node] != self._stamp:
+                self._node_mark[node] = self._stamp
+                self._seen[n] = node
+                n += 1
+                node = self._parent[node]
+        beat(self._tell, &self._work, A_BRANCH + rare._n_named + n)
+        return self._in_order(n)
+
+    cdef _in_order(self, int64_t n):
+        """Return so many seen nodes in the order of the walk."""
+        nodes = np.asarray(self._seen)[:n]
+        return nodes[np.argsort(np.asarray(self._rank)[nodes])].tolist() if n else []
+
+    cdef _rare(self, const int32_t[::1] rows, int32_t after, int64_t k):
         """Return the nodes that come `after`, that rows show, and fewer than k of them hold."""
-        cdef int64_t n_seen, n = 0, i
+        cdef int64_t n_leaves, n_seen, n = 0, i
         cdef int32_t node
         with nogil:
-            n_seen = self._extend(rows, after, NULL)
+            n_leaves = n_seen = self._count(rows, after)
+            for i in range(n_leaves):
+                n += self._support[self._seen[i]] < k
+            if n:
+                n_seen = self._climb(rows, after, n_leaves, k)
+                n = 0
             for i in range(n_seen):
                 node = self._seen[i]
                 if self._support[node] < k and self._shown[node]:
                     self._seen[n] = node
                     n += 1
-                self._support[node] = self._n_entries[node] = self._shown[node] = 0
+                self._support[node] = self._shown[node] = 0
             beat(self._tell, &self._work, A_BRANCH + n_seen)
-        nodes = np.asarray(self._seen)[:n]
-        return nodes[np.argsort(np.asarray(self._rank)[nodes])].tolist() if n else ()
+        return self._in_order(n)
 
-    cdef _buckets(self, int32_t[::1] rows, int32_t after):
-        """Return the nodes that come `after` and that rows show, each with the rows it is in."""
-        cdef int32_t[::1] bucket
-        n_entries, shown = np.asarray(self._n_entries), np.asarray(self._shown)
-        seen = np.array(self._seen[:self._extend(rows, after, NULL)])
-        nodes = seen[shown[seen] > 0]
-        nodes = nodes[np.argsort(np.asarray(self._rank)[nodes])]
-        ends = np.cumsum(n_entries[nodes])
-        starts = ends - n_entries[nodes]
-        found = np.empty(ends[-1] if len(ends) else 0, np.int32)
-        if len(found):
-            n_entries[seen] = -1
-            n_entries[nodes] = starts
-            bucket = found
-            self._extend(rows, after, &bucket[0])
-        np.asarray(self._support)[seen] = n_entries[seen] = shown[seen] = 0
-        bounds = zip(nodes.tolist(), starts.tolist(), ends.tolist())
-        return [(node, found[start:end]) for node, start, end in bounds]
-
-    cdef int64_t _extend(
-        self, int32_t[::1] rows, int32_t after, int32_t* bucket
-    ) except -1 nogil:
-        """Extend rows by the ancestors of what they hold, and take note of what comes `after`.
-
-        First without a bucket: the nodes that are met are `_seen`, with their `_support`, the
-        number of their entries, and whether a row shows them; returns how many they are. Then into
-        a bucket, each row where `_n_entries` of the node says, unless that is negative.
-        """
+    cdef int64_t _count(self, const int32_t[::1] rows, int32_t after) except -1 nogil:
+        """Count the nodes of the cut that come `after`; return how many are seen."""
         cdef:
             int64_t i, e, n_seen = 0
+            int32_t row, node
+        for i in range(rows.shape[0]):
+            row = rows[i] >> 1
+            self._stamp += 1
+            for e in range(self._offsets[row], self._offsets[row + 1]):
+                node = self._codes[e]
+                if self._rank[node] <= after and self._ranked:
+                    break
+                if self._covered[node]:
+                    continue
+                node = self._home[node]
+                if self._rank[node] > after and self._node_mark[node] != self._stamp:
+                    self._node_mark[node] = self._stamp
+                    if self._support[node] == 0:
+                        self._seen[n_seen] = node
+                        n_seen += 1
+                    self._support[node] += self._counts[row]
+            beat(self._tell, &self._work, 2 * (self._offsets[row + 1] - self._offsets[row]))
+        return n_seen
+
+    cdef int64_t _climb(
+        self, const int32_t[::1] rows, int32_t after, int64_t n_seen, int64_t k
+    ) except -1 nogil:
+        """Count the nodes above rare ones, up to k, and say what rows show; return how many are seen.
+
+        What lies above a node that k have is had by k. Everything under a rare node is rare.
+        """
+        cdef:
+            int64_t i, e
+            int32_t row, node
+            uint8_t shows
+        for i in range(n_seen):
+            if self._support[self._seen[i]] >= k:
+                node = self._parent[self._seen[i]]
+                while node >= 0 and self._rank[node] > after and self._support[node] == 0:
+                    self._support[node] = k
+                    self._seen[n_seen] = node
+                    n_seen += 1
+                    node = self._parent[node]
+        for i in range(rows.shape[0]):
+            row = rows[i] >> 1
+            self._stamp += 1
+            for e in range(self._offsets[row], self._offsets[row + 1]):
+                node = self._codes[e]
+                if self._rank[node] <= after and self._ranked:
+                    break
+                if self._covered[node]:
+                    continue
+                shows = (rows[i] & 1) & self._linkable[node]
+                node = self._home[node]
+                if self._rank[node] <= after or self._node_mark[node] == self._stamp:
+                    continue
+                self._node_mark[node] = self._stamp
+                if self._support[node] >= k:
+                    continue
+                self._shown[node] |= shows
+                node = self._parent[node]
+                while (
+                    node >= 0 and self._rank[node] > after
+                    and self._support[node] < k and self._node_mark[node] != self._stamp
+                ):
+                    self._node_mark[node] = self._stamp
+                    if self._support[node] == 0:
+                        self._seen[n_seen] = node
+                        n_seen += 1
+                    self._support[node] += self._counts[row]
+                    self._shown[node] |= shows
+                    node = self._parent[node]
+            beat(self._tell, &self._work, 2 * (self._offsets[row + 1] - self._offsets[row]))
+        return n_seen
+
+    cdef _buckets(self, const int32_t[::1] rows, int32_t after, nodes):
+        """Return nodes that come `after`, each with the rows it is in."""
+        if not nodes:
+            return []
+        cdef int32_t[::1] bucket
+        n_entries = np.asarray(self._n_entries)
+        n_entries[nodes] = 0
+        self._sort_into(rows, after, NULL)
+        ends = np.cumsum(n_entries[nodes])
+        starts = ends - n_entries[nodes]
+        n_entries[nodes] = starts
+        found = bucket = np.empty(ends[-1], np.int32)
+        self._sort_into(rows, after, &bucket[0])
+        n_entries[nodes] = -1
+        bounds = zip(nodes, starts.tolist(), ends.tolist())
+        return [(node, found[start:end]) for node, start, end in bounds]
+
+    cdef int _sort_into(
+        self, const int32_t[::1] rows, int32_t after, int32_t* bucket
+    ) except -1 nogil:
+        """Count, by node, the rows with a node whose number of entries is not negative.
+
+        With a bucket: put them there, where that number says.
+        """
+        cdef:
+            int64_t i, e
             int32_t row, node
             uint8_t shows
         for i in range(rows.shape[0]):
@@ -336,17 +466,10 @@ cdef class CountTree:
                     and self._node_mark[node] != self._stamp
                 ):
                     self._node_mark[node] = self._stamp
-                    if bucket != NULL:
-                        if self._n_entries[node] >= 0:
+                    if self._n_entries[node] >= 0:
+                        if bucket != NULL:
                             bucket[self._n_entries[node]] = 2 * row + shows
-                            self._n_entries[node] += 1
-                    else:
-                        if self._n_entries[node] == 0:
-                            self._seen[n_seen] = node
-                            n_seen += 1
                         self._n_entries[node] += 1
-                        self._support[node] += self._counts[row]
-                        self._shown[node] |= shows
                     node = self._parent[node]
             beat(self._tell, &self._work, 2 * (self._offsets[row + 1] - self._offsets[row]))
-        return n_seen
+        return 0

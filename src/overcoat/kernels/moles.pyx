@@ -9,110 +9,31 @@ parts of a sound set are sound, so two that differ in their last item make a can
 size, which counts if somebody holds it, its other parts are sound as well, and none of them is held
 by as few. That keeps the sets few where rows are long and alike.
 
-The sound sets of a size lie in lexicographic order; walking along them, we keep the rows of every
-prefix, each with the place where the prefix ends, and pass on from there.
+The sound sets of a size lie in lexicographic order, in *runs* that differ in the last item only. A
+run is worked on as a whole: the rows of what its sets have in common are projected on their last
+items, so that each set finds its rows together. Two sets of a run make a candidate, and its other
+parts end with the same item as it does: those that leave out the same item are a run, too. Along
+the run at hand these other runs lie in order, and along each the candidates; so nothing is ever
+looked up.
 """
 
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
+from overcoat.kernels.lists cimport larger
 from overcoat.kernels.pulse cimport beat
+from overcoat.kernels.runs cimport Sets
 
 from overcoat.kernels.limits import check_places
 from overcoat.kernels.reference import TooManySetsError, nothing
 
 
-cdef inline bint agree(const int32_t* one, const int32_t* other, int n) noexcept nogil:
-    """Whether two sets, or parts of them, are the same; they are so short that a call takes more."""
-    cdef int i
-    for i in range(n):
-        if one[i] != other[i]:
-            return False
-    return True
-
-
-cdef class _Sets:
-    """Sets of one size, one after the other, their supports, and a table to look them up."""
-
-    cdef:
-        int32_t* items
-        int64_t* supports
-        int size
-        int64_t n, capacity, most
-        int32_t[::1] table        # number of the set + 1, 0 for free
-
-    def __cinit__(self, int size, int64_t most):
-        self.size, self.most = size, most
-
-    def __dealloc__(self):
-        free(self.items)
-        free(self.supports)
-
-    cdef int add(self, const int32_t* prefix, int32_t last, int64_t support) except -1 nogil:
-        if self.n == self.capacity:
-            self.enlarge()
-        memcpy(self.items + self.n * self.size, prefix, (self.size - 1) * sizeof(int32_t))
-        self.items[self.n * self.size + self.size - 1] = last
-        self.supports[self.n] = support
-        self.n += 1
-        return 0
-
-    cdef int enlarge(self) except -1 nogil:
-        cdef int64_t capacity = max(2 * self.capacity, 1024)
-        cdef void* items = NULL
-        cdef void* supports = NULL
-        if self.n * self.size <= self.most and self.n < 1 << 30:
-            items = realloc(self.items, capacity * self.size * sizeof(int32_t))
-            if items != NULL:
-                self.items = <int32_t*> items
-                supports = realloc(self.supports, capacity * sizeof(int64_t))
-        if supports == NULL:
-            with gil:
-                raise MemoryError
-        self.supports = <int64_t*> supports
-        self.capacity = capacity
-        return 0
-
-    cdef int index(self, tell, int64_t* work) except -1:
-        """Prepare for `support_of`."""
-        cdef int64_t size = 8, i, place
-        while size < 2 * self.n:
-            size *= 2
-        self.table = np.zeros(size, np.int32)
-        with nogil:
-            for i in range(self.n):
-                place = self.hash(self.items + i * self.size) & (size - 1)
-                while self.table[place]:
-                    place = (place + 1) & (size - 1)
-                self.table[place] = <int32_t> (i + 1)
-                beat(tell, work, 1)
-        return 0
-
-    cdef uint64_t hash(self, const int32_t* items) noexcept nogil:
-        cdef uint64_t value = 0
-        cdef int i
-        for i in range(self.size):
-            value = (value ^ <uint64_t> items[i]) * 0x9E3779B97F4A7C15ULL
-            value ^= value >> 32
-        return value
-
-    cdef int64_t support_of(self, const int32_t* items) noexcept nogil:
-        """Return the support of a set, 0 if it is not one of these."""
-        cdef int64_t mask = self.table.shape[0] - 1
-        cdef int64_t place = self.hash(items) & mask
-        while self.table[place]:
-            if agree(self.items + (self.table[place] - 1) * <int64_t> self.size, items, self.size):
-                return self.supports[self.table[place] - 1]
-            place = (place + 1) & mask
-        return 0
-
-    cdef array(self):
-        if self.n == 0:
-            return np.empty((0, self.size), np.int32)
-        return np.array(<int32_t[:self.n, :self.size]> self.items)
+cdef struct Place:
+    # A row of the run at hand that holds an item, and where what it holds after it begins.
+    int32_t row, at
 
 
 cdef class _Search:
@@ -128,11 +49,26 @@ cdef class _Search:
         int64_t k, most, largest  # the most rows that an item has
         bint limits_private
         int64_t above, below      # at most above / below may share a private item
-        # The rows of each prefix of the set at hand, by its size, and where it ends in each.
+        # The rows of each part of the prefix at hand, by its size less one, and where it ends in
+        # each; the whole prefix last.
         int32_t[:, ::1] rows, places
         int64_t[::1] n_rows
-        int64_t[::1] support      # of the set at hand with each item, zero between uses
+        int32_t[::1] path         # the prefix
+        int known                 # so much of it has its rows
+        # The run at hand: its rows, as places among its last items, one after the other.
+        int32_t[::1] slot         # of each item, -1 if the run does not end with it
+        int32_t* projected
+        int64_t projected_room
+        int32_t* row_ends         # in `projected`
+        int64_t* row_counts
+        int32_t* row_numbers
+        int64_t rows_room
+        Place* held               # by slot: who holds it
+        int64_t held_room
+        int64_t[::1] held_starts
+        int64_t[::1] support      # of the set at hand with each slot, zero between uses
         int64_t[::1] sharing      # transactions with each private item, zero between uses
+        int64_t[::1] part_run, part_at  # the other parts: their run, and how far we are in it
         int32_t[::1] part         # scratch: a part of a candidate
         int32_t[::1] chosen       # scratch: rows
         object tell
@@ -163,15 +99,26 @@ cdef class _Search:
                 beat(tell, &self.work, self.offsets[row + 1] - self.offsets[row])
         self.largest = int(per_item.max(initial=0))
         self.n_rows = np.zeros(p, np.int64)
+        self.path = np.empty(p, np.int32)
+        self.slot = np.full(n_items, -1, np.int32)
+        self.held_starts = np.zeros(n_items + 1, np.int64)
         self.support = np.zeros(n_items, np.int64)
         self.sharing = np.zeros(n_items, np.int64)
+        self.part_run, self.part_at = np.zeros(p, np.int64), np.zeros(p, np.int64)
         self.part = np.empty(p, np.int32)
         self.chosen = np.empty(self.largest, np.int32)
+
+    def __dealloc__(self):
+        free(self.projected)
+        free(self.row_ends)
+        free(self.row_counts)
+        free(self.row_numbers)
+        free(self.held)
 
     cdef singles(self):
         """Return the sound single items, and the moles among them."""
         cdef:
-            _Sets sound = _Sets(1, self.most), moles = _Sets(1, self.most)
+            Sets sound = Sets(1, self.most), moles = Sets(1, self.most)
             int64_t n_items = self.first.shape[0] - 1, i, n, support
             int32_t item
         with nogil:
@@ -190,66 +137,41 @@ cdef class _Search:
                     sound.add(NULL, item, support)
         return sound, moles
 
-    cdef grow(self, _Sets of, bint last):
+    cdef grow(self, Sets of, bint last):
         """Return the sound sets of the next size (unless this was the last), and the moles."""
         cdef:
             int size = of.size
-            _Sets sound = _Sets(size + 1, self.most), moles = _Sets(size + 1, self.most)
-            int64_t i, depth
-            const int32_t* here
-            bint joined
-        if of.n:
-            # One row for each prefix. Those of smaller sets are of no use any more.
-            self.rows = np.empty((size, self.largest), np.int32)
-            self.places = np.empty((size, self.largest), np.int32)
-        if size > 1:
-            of.index(self.tell, &self.work)
+            Sets sound = Sets(size + 1, self.most), moles = Sets(size + 1, self.most)
+            int64_t run, i, start, end
+        if of.n and size > 1:
+            # One row for each part of a prefix. Those of smaller sets are of no use any more.
+            self.rows = np.empty((size - 1, self.largest), np.int32)
+            self.places = np.empty((size - 1, self.largest), np.int32)
+        self.known = 0
         with nogil:
-            for i in range(of.n):
-                here = of.items + i * size
-                # Those that differ in the last item only come right after it.
-                joined = (
-                    i + 1 < of.n and agree(here, here + size, size - 1))
-                depth = 0  # how much the set has in common with the one before it
-                while i and here[depth] == (here - size)[depth]:
-                    depth += 1
-                while depth < (size if joined else size - 1):
-                    beat(self.tell, &self.work, self.narrow(depth, here[depth]))
-                    depth += 1
-                if joined:
-                    self.join(of, i, sound, moles, last)
+            for run in range(of.n_runs):
+                start, end = of.starts[run], of.starts[run + 1]
+                if end - start == 1:
+                    continue
+                self.find_rows(of.prefixes + run * (size - 1), size - 1)
+                self.project(of, start, end)
+                self.find_parts(of, start)
+                for i in range(start, end - 1):
+                    self.join(of, start, end, i, sound, moles, last)
+                for i in range(start, end):
+                    self.slot[of.lasts[i]] = -1
         return sound, moles
 
-    cdef int join(self, _Sets of, int64_t i, _Sets sound, _Sets moles, bint last) except -1 nogil:
-        """Make the candidates that begin with set number i, whose rows are at hand."""
-        cdef:
-            int size = of.size
-            const int32_t* here = of.items + i * size
-            const int32_t* other
-            int32_t item
-            int64_t j, support, work = self.count(size, True)
-        for j in range(i + 1, of.n):
-            other = of.items + j * size
-            if not agree(here, other, size - 1):
-                break
-            work += size * size
-            item = other[size - 1]
-            support = self.support[item]
-            if support == 0 or support == of.supports[i] or support == of.supports[j]:
-                continue
-            if last and support >= self.k and not self.limits_private:
-                continue  # no mole, and nothing to come
-            if not self.parts_are_sound(of, here, item):
-                continue
-            if support < self.k:
-                moles.add(here, item, support)
-            elif self.limits_private and self.is_breached(
-                    &self.chosen[0], self.choose(size, item), support):
-                moles.add(here, item, support)
-            elif not last:
-                sound.add(here, item, support)
-        self.count(size, False)
-        return beat(self.tell, &self.work, 2 * work)
+    cdef int find_rows(self, const int32_t* prefix, int size) except -1 nogil:
+        """Find the rows of a prefix, going on from what it has in common with the one before."""
+        cdef int depth = 0
+        while depth < min(self.known, size) and self.path[depth] == prefix[depth]:
+            depth += 1
+        for depth in range(depth, size):
+            beat(self.tell, &self.work, self.narrow(depth, prefix[depth]))
+            self.path[depth] = prefix[depth]
+        self.known = size
+        return 0
 
     cdef int64_t narrow(self, int64_t depth, int32_t item) noexcept nogil:
         """Of the rows of the prefix of `depth` items, keep those that hold `item` too.
@@ -279,50 +201,157 @@ cdef class _Search:
         self.n_rows[depth] = n
         return work
 
-    cdef int64_t count(self, int size, bint up) noexcept nogil:
-        """Count the set at hand with each item after it, or make all counts zero again.
+    cdef int project(self, Sets of, int64_t start, int64_t end) except -1 nogil:
+        """Project the rows of the prefix on the last items of a run, and list them by these."""
+        cdef:
+            int depth = of.size - 2
+            int64_t i, j, at, stop, n = 0, n_rows = 0, work = 0
+            int64_t n_given = self.n_rows[depth] if depth >= 0 else self.counts.shape[0]
+            int32_t row, slot
+            Place* place
+        for i in range(start, end):
+            self.slot[of.lasts[i]] = <int32_t> (i - start)
+            self.held_starts[i - start] = 0
+        if n_given > self.rows_room:
+            self.rows_room = n_given
+            self.row_ends = <int32_t*> larger(self.row_ends, n_given, sizeof(int32_t))
+            self.row_counts = <int64_t*> larger(self.row_counts, n_given, sizeof(int64_t))
+            self.row_numbers = <int32_t*> larger(self.row_numbers, n_given, sizeof(int32_t))
+        for i in range(n_given):
+            row = self.rows[depth, i] if depth >= 0 else <int32_t> i
+            at, stop = self.offsets[row], self.offsets[row + 1]
+            if depth >= 0:
+                at += self.places[depth, i]
+            if n + stop - at > self.projected_room:
+                self.projected_room = max(n + stop - at, 2 * self.projected_room)
+                self.projected = <int32_t*> larger(
+                    self.projected, self.projected_room, sizeof(int32_t))
+            work += stop - at + 1
+            j = n
+            for at in range(at, stop):
+                slot = self.slot[self.codes[at]]
+                if slot >= 0:
+                    self.projected[n] = slot
+                    self.held_starts[slot] += 1
+                    n += 1
+            if n > j:
+                self.row_ends[n_rows], self.row_numbers[n_rows] = <int32_t> n, row
+                self.row_counts[n_rows] = self.counts[row]
+                n_rows += 1
+        if n > self.held_room:
+            self.held_room = max(n, 2 * self.held_room)
+            self.held = <Place*> larger(self.held, self.held_room, sizeof(Place))
+        stop = n
+        for i in range(end - start - 1, -1, -1):  # from here on, where those of a slot end
+            stop -= self.held_starts[i]
+            self.held_starts[i] += stop
+        self.held_starts[end - start] = n
+        for i in range(n_rows - 1, -1, -1):
+            for j in range(self.row_ends[i] - 1, self.row_ends[i - 1] - 1 if i else -1, -1):
+                slot = self.projected[j]
+                self.held_starts[slot] -= 1
+                place = &self.held[self.held_starts[slot]]
+                place.row, place.at = <int32_t> i, <int32_t> (j + 1)
+        return beat(self.tell, &self.work, work + 2 * n)
 
-        Returns how much work it was.
-        """
-        cdef int64_t i, at, work = 0
-        cdef int32_t row
-        for i in range(self.n_rows[size - 1]):
-            row = self.rows[size - 1, i]
-            at = self.offsets[row] + self.places[size - 1, i]
-            work += self.offsets[row + 1] - at
-            for at in range(at, self.offsets[row + 1]):
-                if up:
-                    self.support[self.codes[at]] += self.counts[row]
-                else:
-                    self.support[self.codes[at]] = 0
+    cdef void find_parts(self, Sets of, int64_t start) noexcept nogil:
+        """Find where the runs are that the other parts of the candidates of a run may lie in."""
+        cdef int left_out
+        for left_out in range(of.size - 1):
+            self.leave_out(of, left_out, of.lasts[start])
+            self.part_run[left_out] = of.run_of(&self.part[0])
+
+    cdef void leave_out(self, Sets of, int left_out, int32_t last) noexcept nogil:
+        """Write the prefix without one of its items, and a last one, into `part`."""
+        cdef int i, n = 0
+        for i in range(of.size - 1):
+            if i != left_out:
+                self.part[n] = self.path[i]
+                n += 1
+        self.part[n] = last
+
+    cdef bint pass_on(self, Sets of, int32_t last) noexcept nogil:
+        """Pass on to the runs of the parts of candidates that begin with a set; say if there are."""
+        cdef int left_out, order
+        cdef int64_t run
+        for left_out in range(of.size - 1):
+            self.leave_out(of, left_out, last)
+            run, order = self.part_run[left_out], 1
+            while run < of.n_runs:
+                order = of.compare(run, &self.part[0])
+                if order >= 0:
+                    break
+                run += 1
+            self.part_run[left_out] = run
+            if run == of.n_runs or order:
+                return False
+            self.part_at[left_out] = of.starts[run]
+        return True
+
+    cdef int join(
+        self, Sets of, int64_t start, int64_t end, int64_t i, Sets sound, Sets moles, bint last
+    ) except -1 nogil:
+        """Make the candidates that begin with set number i of a run."""
+        cdef int32_t item
+        cdef int64_t j, support, work
+        if not self.pass_on(of, of.lasts[i]):
+            return 0
+        self.path[of.size - 1] = of.lasts[i]
+        work = self.count(i - start) + end - i
+        for j in range(i + 1, end):
+            support = self.support[j - start]
+            self.support[j - start] = 0
+            if support == 0 or support == of.supports[i] or support == of.supports[j]:
+                continue
+            if last and support >= self.k and not self.limits_private:
+                continue  # no mole, and nothing to come
+            item = of.lasts[j]
+            if not self.parts_are_sound(of, item, support):
+                continue
+            if support < self.k:
+                moles.add(&self.path[0], item, support)
+            elif self.limits_private and self.is_breached(
+                    &self.chosen[0], self.choose(i - start, j - start), support):
+                moles.add(&self.path[0], item, support)
+            elif not last:
+                sound.add(&self.path[0], item, support)
+        return beat(self.tell, &self.work, 2 * work)
+
+    cdef int64_t count(self, int64_t slot) noexcept nogil:
+        """Count the set of a slot with each slot after it; return how much work it was."""
+        cdef int64_t i, at, weight, work = 0
+        cdef Place place
+        for i in range(self.held_starts[slot], self.held_starts[slot + 1]):
+            place = self.held[i]
+            weight = self.row_counts[place.row]
+            work += self.row_ends[place.row] - place.at
+            for at in range(place.at, self.row_ends[place.row]):
+                self.support[self.projected[at]] += weight
         return work
 
-    cdef int64_t choose(self, int size, int32_t item) noexcept nogil:
-        """Put the rows of the set at hand that hold `item` into `chosen`; return how many."""
+    cdef int64_t choose(self, int64_t slot, int64_t other) noexcept nogil:
+        """Put the rows of the set of a slot that hold another into `chosen`; return how many."""
         cdef int64_t i, at, n = 0
-        cdef int32_t row
-        for i in range(self.n_rows[size - 1]):
-            row = self.rows[size - 1, i]
-            for at in range(self.offsets[row] + self.places[size - 1, i], self.offsets[row + 1]):
-                if self.codes[at] == item:
-                    self.chosen[n] = row
+        cdef Place place
+        for i in range(self.held_starts[slot], self.held_starts[slot + 1]):
+            place = self.held[i]
+            for at in range(place.at, self.row_ends[place.row]):
+                if self.projected[at] == other:
+                    self.chosen[n] = self.row_numbers[place.row]
                     n += 1
                     break
         return n
 
-    cdef bint parts_are_sound(self, _Sets of, const int32_t* here, int32_t item) noexcept nogil:
-        """Whether the candidate without any item before the last of `here` is sound, and more."""
-        cdef int left_out, i, n
-        cdef int64_t support
+    cdef bint parts_are_sound(self, Sets of, int32_t item, int64_t support) noexcept nogil:
+        """Whether the other parts of the candidate with `item` are sound, and held by more."""
+        cdef int left_out
+        cdef int64_t at, end
         for left_out in range(of.size - 1):
-            n = 0
-            for i in range(of.size):
-                if i != left_out:
-                    self.part[n] = here[i]
-                    n += 1
-            self.part[n] = item
-            support = of.support_of(&self.part[0])
-            if support == 0 or support == self.support[item]:
+            at, end = self.part_at[left_out], of.starts[self.part_run[left_out] + 1]
+            while at < end and of.lasts[at] < item:
+                at += 1
+            self.part_at[left_out] = at
+            if at == end or of.lasts[at] != item or of.supports[at] == support:
                 return False
         return True
 
@@ -357,6 +386,18 @@ cdef void multiply(uint64_t a, uint64_t b, uint64_t* high, uint64_t* low) noexce
     low[0] = (other << 32) | (first & digit)
 
 
+cdef array_of(Sets of):
+    """Return sets as an array, (n, size)."""
+    sets = np.empty((of.n, of.size), np.int32)
+    if of.n:
+        sets[:, -1] = <int32_t[:of.n]> of.lasts
+        if of.size > 1:
+            prefixes = np.asarray(<int32_t[:of.n_runs, :of.size - 1]> of.prefixes)
+            lengths = np.diff(<int64_t[:of.n_runs + 1]> of.starts)
+            sets[:, :-1] = np.repeat(prefixes, lengths, axis=0)
+    return sets
+
+
 def project(offsets, codes, kept):
     """Return the rows without the items that are not to be kept."""
     inside = np.asarray(kept, bool)[codes]
@@ -375,10 +416,10 @@ def find_moles(
     try:
         search = _Search(offsets, codes, counts, public, private, share, p, k, most, tell)
         sound, moles = search.singles()
-        found = [(<_Sets> moles).array()]
+        found = [array_of(moles)]
         for size in range(2, p + 1):
             sound, moles = search.grow(sound, size == p)
-            found.append((<_Sets> moles).array())
+            found.append(array_of(moles))
     except MemoryError:  # NumPy's, too, which speak of shapes
         raise TooManySetsError(size) from None
     return found

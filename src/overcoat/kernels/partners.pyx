@@ -119,8 +119,8 @@ cdef class Partners(Together):
             self._look_at_all(group, weigh, together, best)
         else:
             self._mark_path(self._shelf[group])
-            self._look_at_seen(group, n_seen, together, best)
             self._look_at_shelves(group, together, best)
+            self._look_at_seen(group, n_seen, together, best)
         return 0
 
     cdef int _make_shelves(self, block_of, parent, weight) except -1:
@@ -277,11 +277,19 @@ cdef class Partners(Together):
     cdef void _look_at_seen(
         self, int32_t group, int32_t n_seen, const int64_t* together, Candidate* best
     ) noexcept nogil:
-        """Consider the groups that share a row with `group`."""
+        """Consider the groups that share a row with `group`.
+
+        No shelf above it weighs less than its own, which tells of most that they lose more.
+        """
         cdef int32_t i, other
+        cdef int64_t least = self._shelf_weight[self._shelf[group]]
         for i in range(n_seen):
             other = self._seen[i]
-            if other != group and self._block_of[other] == self._block_of[group]:
+            if other != group and self._block_of[other] == self._block_of[group] and not (
+                best.group >= 0 and loses_less(
+                    best.size, best.loss, self._size[group] + self._size[other],
+                    least * (self._support[group] + self._support[other] - together[other]))
+            ):
                 self._consider(
                     group, other, self._shelf_weight[self._common(self._shelf[other])],
                     together[other], best)

@@ -2,61 +2,34 @@
 # cython: initializedcheck=False
 """The violated sets that hold one group, by growing sets over the rows that hold them.
 
-A search first makes a copy of the rows of its group: each as the other groups it holds,
-numbered among those that the search meets. A row then lies in the list of its first group; the
-lists are gone through in order, and a row that was looked at goes on to the list of its next group.
-So a set is grown over the rows that hold it, no row is looked at before its turn, and a search that
-soon has what it needs leaves the rest of the rows alone. A row is sorted just as far as it has got,
-unless it is long.
-
-A search has all its scratch space to itself and only reads the rows, so several can run at once.
+Pairs are counted over the rows of the group. For larger sets these rows are copied, each as the
+other groups it holds, and `lists.pyx` grows the rest of the set over them.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memmove
 
+from overcoat.kernels.lists cimport RowLists, larger
 from overcoat.kernels.merging cimport AHEAD, HEAD, LENGTH, GroupedRows, count_of, fetch_ahead
 from overcoat.kernels.pulse cimport beat
 
 cdef int64_t A_SEARCH = 1 << 10  # what a search takes beside the rows it visits
-cdef int64_t FEW = 16  # a row of more groups is sorted at once
 
 
-cdef int compare_groups(const void* one, const void* other) noexcept nogil:
-    cdef int32_t x = (<int32_t*> one)[0], y = (<int32_t*> other)[0]
-    return (x > y) - (x < y)
-
-
-cdef class Search:
+cdef class Search(RowLists):
     """Finds violated sets of groups; `found` holds what the last run has found."""
 
     def __cinit__(self, Py_ssize_t n_items):
-        cdef size_t n = max(n_items, 1)
-        self._n_items = n_items
         self._prefix = <int32_t*> malloc((n_items + 1) * sizeof(int32_t))
         self._set = <int32_t*> malloc((n_items + 1) * sizeof(int32_t))
-        self._together = <int64_t*> calloc(n, sizeof(int64_t))
-        self._seen = <int32_t*> malloc(n * sizeof(int32_t))
-        self._named = <int32_t*> malloc(n * sizeof(int32_t))
-        self._number = <int32_t*> calloc(n, sizeof(int32_t))
-        if (self._prefix == NULL or self._set == NULL or self._together == NULL
-                or self._seen == NULL or self._named == NULL or self._number == NULL):
+        if self._prefix == NULL or self._set == NULL:
             raise MemoryError
 
     def __dealloc__(self):
-        for depth in range(self._n_lists):
-            free(self._lists[depth].first)
-            free(self._lists[depth].rows)
-        free(self._lists)
         free(self._visit)
-        free(self._entries)
         free(self._prefix)
         free(self._set)
-        free(self._together)
-        free(self._seen)
-        free(self._named)
-        free(self._number)
         free(self.found.supports)
         free(self.found.groups)
 
@@ -71,7 +44,8 @@ cdef class Search:
         cdef Found* found = &self.found
         cdef int32_t last = group if above else -1, seen
         beat(tell, &self._work, A_SEARCH)
-        found.n, found.enough, found.threshold, found.is_over = 0, limit, 1, False
+        found.n, found.enough = 0, limit
+        self._threshold, self._enough, self._is_over = 1, False, False
         found.after, found.after_support = after, after_support
         self._reserve_found(limit, size)
         if not linkable[group]:
@@ -88,7 +62,7 @@ cdef class Search:
                 # What has so many supporters, and comes after it, does not begin before it.
                 seen = after[1] if after[0] == group else after[0]
                 self._grow(of, max(last, seen - 1), of.n_items, size, k, linkable, tell)
-            if not found.is_over:
+            if not self._is_over:
                 self._grow(of, last, seen, size, k, linkable, tell)
         return 0
 
@@ -120,13 +94,13 @@ cdef class Search:
             group = self._seen[i]
             support = together[group]
             together[group] = 0
-            if (weak and self.found.threshold <= support < k
+            if (weak and self._threshold <= support < k
                     and group > last and group != anchor and linkable[group]):
                 self._prefix[1] = group
                 self._keep(2, support)
         return 0
 
-    # -- growing --------------------------------------------------------------------------
+    # -- larger sets ----------------------------------------------------------------------
 
     cdef int _grow(
         self, GroupedRows of, int32_t last, int32_t end, int size, int64_t k,
@@ -137,173 +111,49 @@ cdef class Search:
         if self._copy_rows(of, last, size, k, linkable, tell):
             while n < self._n_named and self._named[n] < end:
                 n += 1
-            self._extend(1, size, 0, n, k, tell)
+            self.grow(0, 0, n, tell)
         return 0
 
     cdef bint _copy_rows(
         self, GroupedRows of, int32_t last, int size, int64_t k, const uint8_t* linkable, tell
     ) except -1 nogil:
-        """Copy the rows of the group, as linkable groups after `last`, into lists.
+        """Copy the rows of the group, as linkable groups after `last`.
 
         Says whether there is anything to find: k people have whatever somebody has together with
         the group if each of its rows occurs so often.
         """
         cdef:
             int32_t anchor = self._prefix[0], row, group, length
-            int64_t e, i, n_visit = self._list_rows(of), n = 0, n_rows = 0
-            const int32_t* rows = &of._rows[0] if n_visit else NULL
-            Held* held = self._reserve_lists(n_visit, size)
+            int64_t e, i, weight, n = self._list_rows(of)
+            const int32_t* rows = &of._rows[0] if n else NULL
             bint weak = False
-        self._n_named = 0
-        for i in range(n_visit):
-            fetch_ahead(rows + self._visit[min(i + AHEAD, n_visit - 1)])
+        self.begin(n, size - 1, k, k)
+        for i in range(n):
+            fetch_ahead(rows + self._visit[min(i + AHEAD, n - 1)])
             row = self._visit[i]
             length = rows[row + LENGTH]
-            self._reserve_entries(n + length)
-            held[n_rows].weight, held[n_rows].at = count_of(rows + row), n
-            weak = weak or held[n_rows].weight < k
+            weight = count_of(rows + row)
+            weak = weak or weight < k
+            self.open_row(length, weight)
             for e in range(row + HEAD, row + HEAD + length):
                 group = of._group[rows[e]]
-                if group <= last or group == anchor or not linkable[group]:
-                    continue
-                if self._number[group] == 0:
-                    self._number[group] = 1
-                    self._named[self._n_named] = group
-                    self._n_named += 1
-                self._entries[n] = group
-                n += 1
-            held[n_rows].end = n
-            n_rows += n > held[n_rows].at
+                if group > last and group != anchor and linkable[group]:
+                    self.add(group)
+            self.close_row(1)
             beat(tell, &self._work, 2 * length)
-        if not weak:
-            for i in range(self._n_named):
-                self._number[self._named[i]] = 0
-            return False
-        qsort(self._named, self._n_named, sizeof(int32_t), compare_groups)
-        for i in range(self._n_named):
-            self._number[self._named[i]] = <int32_t> i
-        for i in range(n):
-            self._entries[i] = self._number[self._entries[i]]
-        for i in range(self._n_named):
-            self._number[self._named[i]] = 0
-            for e in range(1, size - 1):
-                self._lists[e].first[i] = -1
-        for i in range(n_rows - 1, -1, -1):
-            if held[i].end - held[i].at > FEW:
-                qsort(self._entries + held[i].at, held[i].end - held[i].at, sizeof(int32_t),
-                      compare_groups)
-            self._put(&self._lists[1], i, held[i].at, self._least(held[i].at, held[i].end))
-        return True
+        if weak:
+            self.settle()
+        else:
+            self.forget()
+        return weak
 
-    cdef inline int64_t _least(self, int64_t at, int64_t end) noexcept nogil:
-        """Return where the first group of a row is, from some place on."""
-        cdef int64_t least = at, e
-        for e in range(at + 1, end):
-            if self._entries[e] < self._entries[least]:
-                least = e
-        return least
-
-    cdef inline void _put(self, Lists* lists, int64_t row, int64_t at, int64_t least) noexcept nogil:
-        """Put a row into the list of its first group from some place on, `least` is where."""
-        cdef int32_t number = self._entries[least]
-        self._entries[least] = self._entries[at]
-        self._entries[at] = number
-        lists.rows[row].at, lists.rows[row].next = at, lists.first[number]
-        lists.first[number] = row
-
-    cdef int _extend(
-        self, int depth, int size, int64_t number, int64_t end, int64_t k, tell
-    ) except -1 nogil:
-        """Extend the prefix of `depth` groups, by two or more, the first from `number` to `end`.
-
-        It calls itself as deep as the sets are large, which is not deep: a size is looked at when
-        nothing smaller is violated, and to learn that takes a look at all smaller sets. They are
-        grown in lexicographic order, so nothing beats the first `enough` of support k - 1 but
-        others that end in the same place: then the search is over.
-        """
-        cdef:
-            Lists* lists = &self._lists[depth]
-            int64_t work
-        for number in range(number, end):
-            if self.found.is_over:
-                return 0
-            if lists.first[number] < 0:
-                continue
-            self._prefix[depth] = self._named[number]
-            if depth + 2 == size:
-                work = self._count(lists, number, size, k)
-            else:
-                work = self._pass_on(lists, number, k)
-                if self._lists[depth + 1].n:
-                    self._extend(depth + 1, size, number + 1, self._n_named, k, tell)
-            beat(tell, &self._work, work)
-        return 0
-
-    cdef int64_t _pass_on(self, Lists* lists, int64_t number, int64_t k) noexcept nogil:
-        """Pass the rows of a list on to the lists of longer prefixes, if k have it; all go on.
-
-        Returns the work.
-        """
-        cdef:
-            Lists* deeper = lists + 1
-            Held* held
-            int64_t row = lists.first[number], next_row, least, support = 0, work = 1
-        deeper.n = 0
-        while row >= 0:
-            support += lists.rows[row].weight
-            row = lists.rows[row].next
-        row = lists.first[number]
-        lists.first[number] = -1
-        while row >= 0:
-            held = &lists.rows[row]
-            next_row = held.next
-            if held.at + 1 < held.end:
-                least = self._least(held.at + 1, held.end)
-                self._put(lists, row, held.at + 1, least)
-                if support >= k:
-                    deeper.rows[row] = held[0]
-                    self._put(deeper, row, held.at, held.at)
-                    deeper.n += 1
-                work += held.end - held.at
-            row = next_row
-        return work
-
-    cdef int64_t _count(self, Lists* lists, int64_t number, int size, int64_t k) noexcept nogil:
-        """Count the last member over the rows of a list, which all go on; return the work."""
-        cdef:
-            int64_t* together = self._together
-            int32_t* entries = self._entries
-            int64_t row = lists.first[number], next_row, at, e, end, least, weight
-            int64_t support = 0, i, n_seen = 0, work = 1
-            int32_t other
-        lists.first[number] = -1
-        while row >= 0:
-            next_row = lists.rows[row].next
-            if next_row >= 0:
-                fetch_ahead(&lists.rows[next_row])
-            weight, end = lists.rows[row].weight, lists.rows[row].end
-            least = at = lists.rows[row].at + 1
-            support += weight
-            for e in range(at, end):
-                other = entries[e]
-                if together[other] == 0:
-                    self._seen[n_seen] = other
-                    n_seen += 1
-                together[other] += weight
-                if other < entries[least]:
-                    least = e
-            if at < end:
-                self._put(lists, row, at, least)
-            work += 2 * (end - at) + 1
-            row = next_row
-        for i in range(n_seen):
-            other = self._seen[i]
-            if support >= k and self.found.threshold <= together[other] < k:
-                self._prefix[size - 1] = self._named[other]
-                self._keep(size, together[other])
-            together[other] = 0
-        self.found.is_over = self.found.threshold == k - 1 and self.found.n == self.found.enough
-        return work
+    cdef void rare(self, int32_t last, int64_t support) noexcept nogil:
+        """Keep the group with those that were grown."""
+        cdef int i
+        for i in range(self._size - 1):
+            self._prefix[i + 1] = self._named[self._path[i]]
+        self._prefix[self._size] = self._named[last]
+        self._keep(self._size + 1, support)
 
     # -- keeping --------------------------------------------------------------------------
 
@@ -343,7 +193,7 @@ cdef class Search:
         for i in range(size):
             found.groups[low * size + i] = self._set[i]
         if found.n == found.enough:
-            found.threshold = found.supports[found.n - 1]
+            self._enough, self._threshold = True, found.supports[found.n - 1]
 
     cdef bint _comes_after(
         self, const int32_t* other, int64_t other_support, int size, int64_t support
@@ -367,31 +217,6 @@ cdef class Search:
             self._visit = <int32_t*> larger(self._visit, self._n_visit, sizeof(int32_t))
         return of._list_rows(self._prefix[0], self._visit)
 
-    cdef inline int _reserve_entries(self, int64_t n) except -1 nogil:
-        if n > self._n_entries:
-            self._n_entries = 2 * n
-            self._entries = <int32_t*> larger(self._entries, self._n_entries, sizeof(int32_t))
-        return 0
-
-    cdef Held* _reserve_lists(self, int64_t n_rows, int size) except NULL nogil:
-        """Make lists for prefixes of 1, 2, …, size - 2 groups; return the rows of the first."""
-        cdef Lists* lists
-        cdef int depth
-        if size - 1 > self._n_lists:
-            self._lists = <Lists*> larger(self._lists, size - 1, sizeof(Lists))
-            while self._n_lists < size - 1:
-                lists = &self._lists[self._n_lists]
-                lists.first, lists.rows, lists.capacity = NULL, NULL, 0
-                self._n_lists += 1
-                lists.first = <int64_t*> larger(NULL, max(self._n_items, 1), sizeof(int64_t))
-        for depth in range(1, size - 1):
-            lists = &self._lists[depth]
-            if lists.capacity < n_rows + 1:  # one more is written to
-                lists.capacity = 0
-                lists.rows = <Held*> larger(lists.rows, 2 * n_rows + 1, sizeof(Held))
-                lists.capacity = 2 * n_rows + 1
-        return self._lists[1].rows
-
     cdef int _reserve_found(self, int64_t enough, int size) except -1 nogil:
         cdef Found* found = &self.found
         if enough > found.capacity or enough * size > found.n_groups:
@@ -399,12 +224,3 @@ cdef class Search:
             found.groups = <int32_t*> larger(found.groups, enough * size, sizeof(int32_t))
             found.capacity, found.n_groups = enough, enough * size
         return 0
-
-
-cdef void* larger(void* items, int64_t n, size_t size) except NULL nogil:
-    """Return a larger copy of an array, which is let go."""
-    cdef void* made = realloc(items, n * size)
-    if made == NULL:
-        with gil:
-            raise MemoryError
-    return made

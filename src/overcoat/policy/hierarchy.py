@@ -105,12 +105,12 @@ class Hierarchy:
         check_count("the fan-out of a hierarchy", fanout, 2)
         ordered = item_order(items)
         ancestors: dict[str, tuple[str, ...]] = {}
-        for position, leaf in enumerate(ordered):
-            path, number, width, level = [], position, len(ordered), 0
+        for start in range(0, len(ordered), fanout):
+            path, number, width, level = [], start, len(ordered), 0
             while width > fanout:
                 number, width, level = number // fanout, -(-width // fanout), level + 1
                 path.append(f"{level}.{number}")
-            ancestors[leaf] = (*path, "*")
+            ancestors |= dict.fromkeys(ordered[start : start + fanout], (*path, "*"))
         return cls(ancestors)
 
     @classmethod
@@ -216,8 +216,7 @@ class Hierarchy:
         # Root last, parents after children: a node is numbered by its height above the root.
         depth: dict[str, int] = {}
         up: dict[str, str | None] = {}
-        for item in vocabulary:
-            path = self.ancestors[item]
+        for path in dict.fromkeys(map(self.ancestors.__getitem__, vocabulary)):  # once each
             for height, node in enumerate(reversed(path)):
                 depth[node] = height
             up |= zip(path, [*path[1:], None], strict=True)
