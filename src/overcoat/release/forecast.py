@@ -23,10 +23,11 @@ _OCCURRENCES, _ITEM = 0.3, 1.1e-4
 _REST = 0.5  # seconds to apply, verify, write and read back a million occurrences
 
 # Bytes on top of the data, measured by `benchmarks.memory` (docs/benchmarks.md) with rows of 3 to
-# 100 items, from 10,000 places to 8 million: what every run takes; for a place of the distinct
-# rows; for a row; for an item of the domain, whose labels Python holds in the end.
-_RUN, _PLACE, _ROW, _OF_DOMAIN = 11 << 20, 14, 20, 1600
-_PLACE_OF_TRIPLES = 6  # more, where sets of three items and larger are protected
+# 100 items, from 40,000 places to 8 million: what a run takes with no data to speak of; for a place
+# of the distinct rows; for a row; for an item of the domain, whose labels Python holds in the end.
+_RUN, _RUN_OF_APRIORI, _RUN_OF_GREEDY = 11 << 20, 4 << 20, 1 << 20
+_PLACE, _ROW, _OF_DOMAIN = 14, 20, 1600
+_PLACE_OF_TRIPLES = 6  # more, where sets of three items and larger are protected; for Apriori, too
 _PLACE_OF_ITEMSET = 5  # more, of those that are written out
 _PLACE_OF_APRIORI = 28
 _PAIR_OF_GREEDY, _PAIR_OF_SEARCH = 30, 180  # of items that some row holds
@@ -72,14 +73,16 @@ def forecast(data: Transactions, policy: BoundPolicy, method: Method) -> Forecas
 def _memory(data: Transactions, policy: BoundPolicy, method: Method) -> int:
     families, n_places = policy.families, len(data.codes)
     m = max((one.m for one in families if isinstance(one, BoundAllItemsets)), default=0)
-    needed = _RUN + _PLACE * n_places + _ROW * data.n_distinct + _OF_DOMAIN * data.n_items
+    needed = _PLACE * n_places + _ROW * data.n_distinct + _OF_DOMAIN * data.n_items
     written = sum(len(one.codes) for one in families if isinstance(one, BoundItemsets))
     needed += _PLACE_OF_ITEMSET * written + _PLACE_OF_TRIPLES * n_places * (m > 2)
     if isinstance(method, Apriori):
-        return needed + _PLACE_OF_APRIORI * n_places
+        return _RUN_OF_APRIORI + needed + _PLACE_OF_APRIORI * n_places
     if isinstance(method, Greedy):  # from three items on it depends on what turns out to be rare
-        return needed + (_PAIR_OF_GREEDY * _n_pairs(data) if m > 1 else 0)
-    return needed + _PAIR_OF_SEARCH * _n_pairs(data) if isinstance(method, Search) else needed
+        return _RUN_OF_GREEDY + needed + (_PAIR_OF_GREEDY * _n_pairs(data) if m > 1 else 0)
+    if isinstance(method, Search):
+        needed += _PAIR_OF_SEARCH * _n_pairs(data)
+    return _RUN + needed
 
 
 def _n_pairs(data: Transactions) -> int:
