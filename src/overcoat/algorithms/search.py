@@ -249,14 +249,22 @@ class _Task:
         ]
 
     def _turned(self, chains: Sequence[Annealing]) -> list[Annealing]:
-        """Return chains that go on from the best of each, and look at everything."""
-        return [
-            self._kernel(
-                *(self.limits, self.aim.price, Partition(one.best_group_of())),
-                len(chains) * self.seed + number,
-            )
-            for number, one in enumerate(chains)
-        ]
+        """Return chains that go on from the best of each, and look at everything.
+
+        Of many items, all go on from the best of all: how good a place is shows only now.
+        """
+        price, seed = self.aim.price, len(chains) * self.seed
+        turned = []
+        for number, one in enumerate(chains):
+            start = Partition(one.best_group_of())
+            turned.append(self._kernel(self.limits, price, start, seed + number))
+        if self.data.n_items > SMALL:
+            best = min(turned, key=lambda one: one.cost_now)
+            for number, one in enumerate(turned):
+                if one is not best:
+                    start = Partition(best.slots())
+                    turned[number] = self._kernel(self.limits, price, start, seed + number)
+        return turned
 
     def _anneal(
         self, chains: Sequence[Annealing], size: int, heats: Sequence[float], done: int, of: int
