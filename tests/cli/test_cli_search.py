@@ -134,3 +134,19 @@ def test_ctrl_c_ends_the_search_first(monkeypatch: pytest.MonkeyPatch) -> None:
     later.over()
     with pytest.raises(KeyboardInterrupt):
         surface._interrupt(signal.SIGINT, None)
+
+
+def test_what_the_target_cannot_hold_is_told_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels of groups list their items."""
+    (tmp_path / "data.csv").write_text("a b,c\na b,c\nc\n")
+
+    def reached(*given: object, **more: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("overcoat.application.making.find_release", reached)
+    asked = [str(tmp_path / "data.csv"), "-k", "2", "--km", "1"]
+    for target, told in (("out.dat", True), ("out.csv", False)):
+        made = CliRunner().invoke(surface.cli, ["anonymize", *asked, "-o", str(tmp_path / target)])
+        assert ("item 'a b' contains white space" in str(made.exception)) == told
