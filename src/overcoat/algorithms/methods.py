@@ -146,7 +146,8 @@ class Search(Method):
     queries : the workload that the objective queries asks: a `Workload`, a file, or sets of items
     base : the method whose result it starts from
     cooling : over how many steps the temperature falls; to repeat a search that was ended early.
-        Five numbers where `seconds` planned them: of each stretch
+        Five numbers a part where `seconds` planned them: the steps of four stretches, and the looks
+        of the descent
     keep : of the losses ul, ncp (with the hierarchy; without one it is flat) and flat (flat NCP)
         those that may not be larger in the end than at the start; what is minimised never is
 

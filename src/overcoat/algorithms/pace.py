@@ -12,7 +12,7 @@ __all__ = ["Clock", "Pace"]
 
 _FIRST = 0.4  # of the time is for the first part
 _ENOUGH = 20  # steps an item: with less, a descent reaches more in the same time
-_QUICKER = 0.7  # times what a step took in one stretch it is likely to take in the next
+_QUICKER = 0.85  # times what a step took in one stretch it is likely to take in the next
 _PASSES = 4  # of all items, which a descent is likely to take
 _RESERVE = 0.6  # of the time is kept for a descent, at most
 _COOLED = 0.75  # of the time, a search with a plan and a clock may anneal

@@ -16,10 +16,10 @@ from overcoat.algorithms.objective import Aim, Loss, limits_of, rules_of
 from overcoat.algorithms.outcome import Cooling, Outcome, Searched
 from overcoat.algorithms.pace import Clock, Pace
 from overcoat.algorithms.rescue import coarsest, least_suppressed
-from overcoat.algorithms.schedule import STRETCHES, Block, Schedule, default_steps
+from overcoat.algorithms.schedule import NUMBERS, STRETCHES, Block, Schedule, default_steps
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError
+from overcoat.errors import DataError, PolicyError
 from overcoat.kernels import annealing_class
 from overcoat.kernels.moves import Annealing
 from overcoat.kernels.problem import FEW_ITEMS, Limits, Price
@@ -39,6 +39,7 @@ CHAINS_FOR_FEW = 8  # where there are so few items that they cost nothing
 SMALL = 64  # items: of fewer, half the steps move several items at once, and no thread is worth it
 _MOST = 1 << 40  # transactions
 _PILOT = 0.06  # of the seconds goes to learning how long a step takes
+_SPARE = 0.01  # of the seconds is for what cannot be foreseen
 _LAST_WORD = 1.5  # times what the exact losses of the start took is kept for those of the result
 
 
@@ -70,9 +71,9 @@ def search(
     keep : the losses that may not be larger in the end than at the start
     start : the mapping of an earlier release, whose groups stay together
     steps : of each chain
-    cooling : over how many steps the temperature falls, in all or in each stretch; by default in
-        all those that are taken
-    seconds : when to stop, if the steps are not over by then
+    cooling : over how many steps the temperature falls: in all, or the steps of each stretch and
+        the looks of each descent; by default in all those that are taken
+    seconds : when all has to be over, after the start was found
     seed : of all draws
     """
     if data.n_transactions > _MOST:
@@ -154,7 +155,7 @@ class _Task:
 
     def end_of(self, seconds: float, began: float) -> float:
         """Return when the last descent has to be over for all to be over in so many seconds."""
-        return began + seconds - _LAST_WORD * self.checking
+        return began + (1 - _SPARE) * seconds - _LAST_WORD * self.checking
 
     def speeds(self, seconds: float) -> list[float]:
         """Return how long a step of each part is likely to take: a quick search."""
@@ -179,6 +180,11 @@ class _Task:
 
         end : when the last descent has to be over, if there is such a time
         """
+        if isinstance(cooling, tuple) and len(cooling) != NUMBERS * len(self.prices):
+            raise PolicyError(
+                f"cooling has {len(cooling)} numbers, but here a search takes "
+                f"{NUMBERS * len(self.prices)}: {STRETCHES} stretches and a descent a part"
+            )
         pace = Pace(self.schedule, steps, cooling, end)
         chains, unit, trace = self._first_chains(), self.unit or 1.0, [(0, 1.0)]
         for part in range(len(self.prices)):
