@@ -109,6 +109,7 @@ def test_a_broken_table_of_queries_is_refused(tmp_path: Path, text: str, why: st
         (["--algorithm", "search", "--steps", "-1"], "steps must be"),
         (["--algorithm", "search", "--cooling", "5,5"], "cooling must be a whole number, or 5 of"),
         (["--algorithm", "search", "--steps", "9", "--cooling", "8"], "cooling must be at least"),
+        (["--algorithm", "search", "--cooling", "9,0,0,0,5"], "here a search takes 10"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, more: list[str], why: str) -> None:
