@@ -12,6 +12,7 @@ __all__ = ["Clock", "Pace"]
 
 _FIRST = 0.4  # of the time is for the first part
 _ENOUGH = 20  # steps an item: with less, a descent reaches more in the same time
+_ENOUGH_FIRST = 5  # in the first part, whose steps soon take less than at the beginning
 _QUICKER = 0.85  # times what a step took in one stretch it is likely to take in the next
 _PASSES = 4  # of all items, which a descent is likely to take
 _RESERVE = 0.6  # of the time is kept for a descent, at most
@@ -41,14 +42,17 @@ class Clock:
         now, n, last = time.perf_counter(), self._n_items, len(self._speeds) - 1
         left = max(self._deadline - now, 0.0)
         reserves = [min(_RESERVE * left, _PASSES * n * speed) for speed in self._speeds]
-        end = self._deadline
+        end, worth = self._deadline, False
         if part < last:
             later = (1 - _FIRST) * left - reserves[last]
             worth = later > _ENOUGH * n * self._speeds[last]
             end = now + (_FIRST * left if worth else left - reserves[last])
-        annealed = end - min(reserves[part], _RESERVE * (end - now))
+        # Where the next part anneals, this one does, and what its descent leaves is no loss.
+        reserve = reserves[part] / _PASSES if worth else reserves[part]
+        annealed = end - min(reserve, _RESERVE * (end - now))
         self._each, self._began = self._speeds[part], now
-        if annealed - now < _ENOUGH * n * self._each:
+        enough = _ENOUGH if part == last else _ENOUGH_FIRST
+        if annealed - now < enough * n * self._each and not worth:
             annealed = now
         if part == last:
             return annealed, annealed, end
