@@ -41,6 +41,10 @@ CASES["bms1-ul-10s"] = (
     *("bms-webview-1.dat", 5, oc.AllItemsets(2), "balanced:5"),
     {"minimise": "ul", "seconds": 10},
 )
+CASES["bms1-keep-ul-10s"] = (
+    *("bms-webview-1.dat", 5, oc.AllItemsets(2), "balanced:5"),
+    {"keep": ("ul",), "seconds": 10},
+)
 CASES["bms2-ul-30s"] = (
     *("bms-webview-2.dat", 5, oc.AllItemsets(2), "balanced:5"),
     {"minimise": "ul", "seconds": 30},
@@ -105,6 +109,7 @@ def measure(folder: Path, name: str, seeds: tuple[int, ...] = SEEDS) -> Iterator
             "objective": round(found.searched.after, 4),
             "steps": found.searched.steps,
             "of": found.searched.cooling,
+            "at_rest": found.searched.at_rest,
             "seconds": round(taken, 2),
             "of_search": round(found.searched.seconds, 2),
             "cpu_seconds": round(used, 2),

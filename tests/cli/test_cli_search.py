@@ -43,8 +43,9 @@ def test_a_search_that_the_clock_ended_can_be_repeated(tmp_path: Path) -> None:
     status, text = run(tmp_path, "--algorithm", "search", "--seconds", "0.05")
     assert status == 0
     told = json.loads(text)["search"]
-    assert len(told["cooling"]) == 5
+    assert len(told["cooling"]) == 10
     assert sum(told["cooling"]) >= told["steps"]
+    assert told["at_rest"] in (True, False)
     released = (tmp_path / "out.dat").read_bytes()
     cooling = ",".join(map(str, told["cooling"]))
     again = ["--algorithm", "search", "--steps", str(told["steps"]), "--cooling", cooling]
@@ -55,10 +56,11 @@ def test_a_search_that_the_clock_ended_can_be_repeated(tmp_path: Path) -> None:
 
 
 def test_the_text_tells_how_to_repeat_a_search() -> None:
-    def searched(steps: int, cooling: int | tuple[int, ...]) -> str:
-        return str(Searched("ul", 1.0, 0.25, steps, cooling, 7, 2.0, ()))
+    def searched(steps: int, cooling: int | tuple[int, ...], *, at_rest: bool = True) -> str:
+        return str(Searched("ul", 1.0, 0.25, steps, cooling, 7, 2.0, (), at_rest))
 
-    assert searched(50, 50) == "ul from 1 to 0.25; --steps 50 --seed 7 repeats it"
+    assert searched(50, 50) == "ul from 1 to 0.25, at rest; --steps 50 --seed 7 repeats it"
+    assert "to 0.25, ended before it came to rest; " in searched(50, 50, at_rest=False)
     assert "--steps 50 --cooling 80 --seed 7 repeats it" in searched(50, 80)
     assert "--steps 9 --cooling 5,4,3,2,1 --seed 7" in searched(9, (5, 4, 3, 2, 1))
 
@@ -105,8 +107,9 @@ def test_a_broken_table_of_queries_is_refused(tmp_path: Path, text: str, why: st
         (["--algorithm", "search", "--minimise", "beauty"], "minimise must be"),
         (["--algorithm", "search", "--minimise", "queries"], "queries and minimise = queries"),
         (["--algorithm", "search", "--steps", "-1"], "steps must be"),
-        (["--algorithm", "search", "--cooling", "5,5"], "cooling must be a whole number, or 5"),
+        (["--algorithm", "search", "--cooling", "5,5"], "cooling must be a whole number, or 5 of"),
         (["--algorithm", "search", "--steps", "9", "--cooling", "8"], "cooling must be at least"),
+        (["--algorithm", "search", "--cooling", "9,0,0,0,5"], "here a search takes 10"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, more: list[str], why: str) -> None:
@@ -132,3 +135,19 @@ def test_ctrl_c_ends_the_search_first(monkeypatch: pytest.MonkeyPatch) -> None:
     later.over()
     with pytest.raises(KeyboardInterrupt):
         surface._interrupt(signal.SIGINT, None)
+
+
+def test_what_the_target_cannot_hold_is_told_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels of groups list their items."""
+    (tmp_path / "data.csv").write_text("a b,c\na b,c\nc\n")
+
+    def reached(*given: object, **more: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("overcoat.application.making.find_release", reached)
+    asked = [str(tmp_path / "data.csv"), "-k", "2", "--km", "1"]
+    for target, told in (("out.dat", True), ("out.csv", False)):
+        made = CliRunner().invoke(surface.cli, ["anonymize", *asked, "-o", str(tmp_path / target)])
+        assert ("item 'a b' contains white space" in str(made.exception)) == told

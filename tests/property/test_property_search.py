@@ -155,12 +155,40 @@ def test_the_compiled_kernel_takes_the_steps_of_its_twin(
             assert compiled.cost_now == twin.cost_now
             assert compiled.losses() == twin.losses()
             assert compiled.holds()
-        compiled.descend()
-        twin.descend()
-        assert compiled.best_group_of().tolist() == twin.best_group_of().tolist()
-        assert compiled.cost_of_best == twin.cost_of_best
+        for looks in (1, 4, 9, 1 << 40):
+            compiled.descend(looks)
+            twin.descend(looks)
+            assert (compiled.looks, compiled.at_rest) == (twin.looks, twin.at_rest)
+            assert compiled.best_group_of().tolist() == twin.best_group_of().tolist()
+            assert compiled.cost_of_best == twin.cost_of_best
+        assert compiled.at_rest
         moved += compiled.moves
     assert moved > 2
+
+
+def test_a_descent_goes_on_where_it_was_ended() -> None:
+    """And is the same, however often that was; without a number of looks it has an end."""
+    ended = 0
+    for seed in range(60):
+        data, policy = bound(random_instance(random.Random(seed)), seed % 3)
+        if not data.n_items:
+            continue
+        at_once, by_steps = (
+            kernels(data, policy, "useful", seed)[0],
+            kernels(data, policy, "useful", seed)[0],
+        )
+        at_once.descend(1 << 40)
+        for looks in range(1, at_once.looks + 1):
+            ended += not by_steps.at_rest
+            by_steps.descend(looks)
+            assert by_steps.looks >= looks
+        assert by_steps.at_rest
+        assert by_steps.looks == at_once.looks
+        assert by_steps.best_group_of().tolist() == at_once.best_group_of().tolist()
+        part = kernels(data, policy, "useful", seed)[0]
+        part.descend(at_once.looks // 2)
+        assert at_once.cost_of_best <= part.cost_of_best
+    assert ended > 100
 
 
 @pytest.mark.parametrize("chunk", range(10))
@@ -287,6 +315,54 @@ def test_a_search_that_was_ended_early_can_be_repeated() -> None:
     assert repeated.partition == ended.partition
     assert repeated.searched is not None
     assert repeated.searched.trace == ended.searched.trace
+
+
+class Ticking:
+    """A clock that goes on by a millisecond whenever somebody looks at it."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        self.now += 0.001
+        return self.now
+
+
+@pytest.mark.parametrize("given", [{}, {"steps": 400}, {"cooling": [90] * 4 + [20] + [9] * 5}])
+def test_what_the_clock_ended_can_be_repeated(
+    given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it did so; and what is found satisfies the policy and is no worse than before."""
+    resting = ended = 0
+    for seed in range(40):
+        instance = random_instance(random.Random(seed))
+        data, policy = bound(instance, seed % 3)
+        start = coat(data, policy)
+        if start.unmet or start.partition == Partition.untouched(data.n_items):
+            continue
+        with monkeypatch.context() as patched:
+            for place in ("search", "pace"):
+                patched.setattr(f"overcoat.algorithms.{place}.time", Ticking())
+            found = Search(seconds=0.004 * 2 ** (seed % 9), seed=seed, **given).find(
+                data, policy, STAGE
+            )
+        assert satisfies(instance, data, found.partition)
+        before, after = (losses(data, policy, one.partition) for one in (start, found))
+        assert all(new <= old for new, old in zip(after, before, strict=True))
+        assert found.searched is not None
+        steps, cooling = found.searched.steps, found.searched.cooling
+        for threads in (1, 2):
+            again = Search(steps=steps, cooling=cooling, seed=seed).find(
+                data, policy, Context(threads=threads).start("anonymize")
+            )
+            assert again.partition == found.partition
+            assert again.searched is not None
+            assert again.searched.trace == found.searched.trace
+            assert again.searched.at_rest == found.searched.at_rest
+        resting += found.searched.at_rest
+        ended += not found.searched.at_rest
+    assert resting > 3
+    assert ended > 3
 
 
 def test_groups_of_a_start_stay_together() -> None:

@@ -17,7 +17,7 @@ from overcoat.algorithms.objective import Aim, Loss, Minimise
 from overcoat.algorithms.outcome import Cooling, Outcome
 from overcoat.algorithms.pcta import pcta
 from overcoat.algorithms.prices import Objective
-from overcoat.algorithms.schedule import STRETCHES
+from overcoat.algorithms.schedule import NUMBERS, STRETCHES
 from overcoat.algorithms.search import search
 from overcoat.checks import check_choice, check_count
 from overcoat.context import QUIET, Stage
@@ -146,7 +146,8 @@ class Search(Method):
     queries : the workload that the objective queries asks: a `Workload`, a file, or sets of items
     base : the method whose result it starts from
     cooling : over how many steps the temperature falls; to repeat a search that was ended early.
-        Five numbers where `seconds` planned them: of each stretch
+        Five numbers a part where `seconds` planned them: the steps of four stretches, and the looks
+        of the descent
     keep : of the losses ul, ncp (with the hierarchy; without one it is flat) and flat (flat NCP)
         those that may not be larger in the end than at the start; what is minimised never is
 
@@ -187,14 +188,15 @@ class Search(Method):
 
     def _check_cooling(self, given: Cooling) -> None:
         listed = list(given) if isinstance(given, list | tuple) else [given]
-        if isinstance(given, list | tuple):
-            if len(listed) != STRETCHES:
-                raise PolicyError(
-                    f"cooling must be a whole number, or {STRETCHES} of them, one a stretch; these "
-                    f"are {len(listed)}"
-                )
-            object.__setattr__(self, "cooling", tuple(listed))
         total = sum(check_count("cooling", one, 0) for one in listed)
+        if isinstance(given, list | tuple):
+            if len(listed) not in (NUMBERS, 2 * NUMBERS):
+                raise PolicyError(
+                    f"cooling must be a whole number, or {NUMBERS} of them for each part of the "
+                    f"search, or for both; these are {len(listed)}"
+                )
+            total -= sum(listed[STRETCHES::NUMBERS])  # looks
+            object.__setattr__(self, "cooling", tuple(listed))
         if self.steps is not None and total < self.steps:
             raise PolicyError("cooling must be at least as many steps as are taken")
 

@@ -39,6 +39,7 @@ MOST_PAIRS = 8_000_000  # in rows: beyond, errors of pairs take more memory than
 _SCALE = 52  # bits of the cost of the start: doubles hold it exactly
 _ROOM = 61  # bits of any cost
 _UL_BITS = 54
+_ROWS = 1 << 16  # looked at together, so that memory does not grow with the data
 
 
 def rules_of(data: Transactions, policy: BoundPolicy, start: Mapping | None = None) -> Rules:
@@ -271,12 +272,13 @@ def _whole(
 
 def _item_images(data: Transactions, partition: Partition) -> NDArray[np.int64]:
     """Return how many have the group of each item; 0 where it is suppressed."""
-    rows = np.repeat(np.arange(data.n_distinct), data.lengths)
-    groups = partition.group_of[data.codes].astype(np.int64)
-    kept = groups >= 0
-    keys = np.sort(rows[kept] * data.n_items + groups[kept])
-    keys = keys[np.diff(keys, prepend=-1) > 0]
-    width = max(data.n_items, 1)
-    supports = np.bincount(keys % width, data.counts[keys // width], data.n_items).astype(np.int64)
-    home = partition.group_of
+    home, width = partition.group_of.astype(np.int64), max(data.n_items, 1)
+    supports = np.zeros(data.n_items, np.int64)
+    for start in range(0, data.n_distinct, _ROWS):
+        offsets = data.offsets[start : start + _ROWS + 1]
+        rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        groups = home[data.codes[offsets[0] : offsets[-1]]]
+        keys = np.unique((rows * width + groups)[groups >= 0])
+        counts = data.counts[start : start + _ROWS][keys // width]
+        supports += np.bincount(keys % width, counts, data.n_items).astype(np.int64)
     return np.where(home >= 0, supports[np.maximum(home, 0)], 0)

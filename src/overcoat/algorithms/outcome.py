@@ -34,7 +34,8 @@ class Step:
     constraint: tuple[int, ...]
 
 
-Cooling = int | tuple[int, ...]  # steps in all, or of each stretch
+# Steps in all; or, of each part, the steps of its stretches and the looks of its descent.
+Cooling = int | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,14 @@ class Searched:
     minimise : what was minimised
     before, after : the objective at the start, which is 1, and of the result
     steps : how many steps each chain took
-    cooling : over how many steps the temperature was to fall: in all, or in each of the five
-        stretches, where these were planned by the clock. Other than `steps` where the search was
-        ended early. Both, and the seed, repeat it
+    cooling : over how many steps the temperature was to fall: in all, or, where a clock planned or
+        ended it, the steps of each stretch and the looks of each descent. With `steps`, where these
+        are fewer, and the seed, it repeats the search
     seed : of the draws
     seconds : how long it took
     trace : the best objective after so many steps
+    at_rest : whether the last descent came to its end: no single item can move, no group be undone,
+        with a gain. Otherwise it was ended, by the clock or by somebody
     """
 
     minimise: str
@@ -62,14 +65,16 @@ class Searched:
     seed: int
     seconds: float
     trace: tuple[tuple[int, float], ...]
+    at_rest: bool = True
 
     def __str__(self) -> str:
         repeat = f"--steps {self.steps}"
         if self.cooling and self.cooling != self.steps:
             planned = (self.cooling,) if isinstance(self.cooling, int) else self.cooling
             repeat += f" --cooling {','.join(map(str, planned))}"
+        rests = "at rest" if self.at_rest else "ended before it came to rest"
         return (
-            f"{self.minimise} from {self.before:.3g} to {self.after:.3g}; "
+            f"{self.minimise} from {self.before:.3g} to {self.after:.3g}, {rests}; "
             f"{repeat} --seed {self.seed} repeats it"
         )
 

@@ -14,11 +14,12 @@ from functools import partial
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.objective import Aim, Loss, limits_of, rules_of
 from overcoat.algorithms.outcome import Cooling, Outcome, Searched
+from overcoat.algorithms.pace import Clock, Pace
 from overcoat.algorithms.rescue import coarsest, least_suppressed
-from overcoat.algorithms.schedule import STRETCHES, Block, Clock, Schedule, default_steps
+from overcoat.algorithms.schedule import NUMBERS, STRETCHES, Block, Schedule, default_steps
 from overcoat.context import Stage
 from overcoat.data.transactions import Transactions
-from overcoat.errors import DataError
+from overcoat.errors import DataError, PolicyError
 from overcoat.kernels import annealing_class
 from overcoat.kernels.moves import Annealing
 from overcoat.kernels.problem import FEW_ITEMS, Limits, Price
@@ -37,10 +38,9 @@ CHAINS = 2
 CHAINS_FOR_FEW = 8  # where there are so few items that they cost nothing
 SMALL = 64  # items: of fewer, half the steps move several items at once, and no thread is worth it
 _MOST = 1 << 40  # transactions
-_RESERVE = 0.6  # of the seconds is kept for the descent, at most
-_PASSES = 4  # of all items, which a descent is likely to take
 _PILOT = 0.06  # of the seconds goes to learning how long a step takes
-_CHUNK = 0.05  # seconds between two looks at the clock
+_SPARE = 0.01  # of the seconds is for what cannot be foreseen
+_LAST_WORD = 1.5  # times what the exact losses of the start took is kept for those of the result
 
 
 def search(
@@ -71,9 +71,9 @@ def search(
     keep : the losses that may not be larger in the end than at the start
     start : the mapping of an earlier release, whose groups stay together
     steps : of each chain
-    cooling : over how many steps the temperature falls, in all or in each stretch; by default in
-        all those that are taken
-    seconds : when to stop, if the steps are not over by then
+    cooling : over how many steps the temperature falls: in all, or the steps of each stretch and
+        the looks of each descent; by default in all those that are taken
+    seconds : when all has to be over, after the start was found
     seed : of all draws
     """
     if data.n_transactions > _MOST:
@@ -93,12 +93,11 @@ def search(
     if policy.hierarchy is None and "ncp" in kept:  # it is flat then
         kept.add("flat")
     task = _Task(data, policy, first, aim, own, kept, start, bool(found.unmet), seed, stage)
-    deadline = None if seconds is None else began + seconds
     if steps is None and cooling is None and seconds is not None:
         best, searched = task.run_for(seconds, began)
     else:
-        planned = cooling or steps or default_steps(data.n_items)
-        best, searched = task.run(steps, planned, deadline)
+        end = None if seconds is None else task.end_of(seconds, began)
+        best, searched = task.run(steps, cooling or steps or default_steps(data.n_items), end)
     searched = replace(
         searched, minimise=minimise, seconds=round(time.perf_counter() - began, 6), seed=seed
     )
@@ -134,91 +133,110 @@ class _Task:
         self.cheap: Price | None = None
         if len(price.others) and price.flat:
             self.cheap = Price(price.flat, price.item, 0 * price.starts)
-        self.schedule = Schedule(
-            *(data.n_items, aim.scale or 1.0, price.only), in_two_parts=self.cheap is not None
-        )
+        self.prices = [price] if self.cheap is None else [self.cheap, price]
+        self.schedule = Schedule(data.n_items, aim.scale or 1.0, price.only, len(self.prices))
         kernel = self._kernel(self.limits, price, first, 0)
         self.unit = kernel.cost_now  # what the start costs, in the kernel's numbers
         if not rescue:
             self.limits = self.limits.keeping(keep, kernel.losses())
+        self.exact = self._exact_losses()
+        began = time.perf_counter()
+        self.at_start = [loss.total(first) for loss in self.exact]
+        self.checking = time.perf_counter() - began  # seconds
 
     def _kernel(self, limits: Limits, price: Price, start: Partition, seed: int) -> Annealing:
         return self.make(self.rules, limits, price, start.group_of, seed, self.stage)
 
     def run_for(self, seconds: float, began: float) -> tuple[Partition | None, Searched]:
-        """Run the chains for some seconds; what the descent is likely to take is kept for it."""
-        each, last = self.times(_PILOT * seconds)
-        reserve = min(_RESERVE * seconds, _PASSES * self.data.n_items * last)
-        deadline = began + seconds - reserve
-        clock = Clock(deadline, each, last, in_two_parts=self.cheap is not None)
-        return self.run(None, clock, deadline)
+        """Run the chains for some seconds, all that comes before and after included."""
+        speeds = self.speeds(_PILOT * seconds)
+        end = self.end_of(seconds, began)
+        return self.run(None, Clock(self.data.n_items, end, speeds), end)
 
-    def times(self, seconds: float) -> tuple[float, float]:
-        """Return how long a step is likely to take, and one of the last stretch: a quick search."""
+    def end_of(self, seconds: float, began: float) -> float:
+        """Return when the last descent has to be over for all to be over in so many seconds."""
+        return began + (1 - _SPARE) * seconds - _LAST_WORD * self.checking
+
+    def speeds(self, seconds: float) -> list[float]:
+        """Return how long a step of each part is likely to take: a quick search."""
         chains, found = self._first_chains(), []
-        for stretch in (0, STRETCHES - 1):
-            if stretch and self.cheap is not None:
-                chains = self._turned(chains)
-            blocks, spent, size, done = self.schedule.blocks(stretch, 0, 1), 0.0, 4, 0
-            while spent < seconds / 2:
-                block = blocks[int(spent / seconds * 2 * len(blocks))]
+        for part in range(len(self.prices)):
+            chains = self._turned(chains) if part else chains
+            blocks, spent, size, done = self.schedule.blocks(part, 0, 0, 1), 0.0, 1, 0
+            while spent < seconds / len(self.prices):
+                block = blocks[int(spent / seconds * len(blocks))]
                 began = time.perf_counter()
                 self._anneal(chains, size, self._heats(block, chains), 0, 1)
                 taken = max(time.perf_counter() - began, 1e-9)
                 spent, done = spent + taken, done + size
                 size = max(1, min(4 * size, int(size * seconds / (100 * taken))))
             found.append(max(spent, 1e-9) / max(done, 1))
-        return found[0], found[1]
+        return found
 
     def run(
-        self, steps: int | None, cooling: Cooling | Clock, deadline: float | None
+        self, steps: int | None, cooling: Cooling | Clock, end: float | None
     ) -> tuple[Partition | None, Searched]:
-        """Run the chains, and return the best that is no worse than the start in anything."""
-        chains, unit = self._first_chains(), self.unit or 1.0
-        trace = [(0, 1.0)]
-        done, later, chunk, over = 0, self.cheap is None, 1 << 10, False
-        lengths: list[int] = []
-        planned = self.schedule.spread(cooling) if isinstance(cooling, int) else cooling
-        for stretch in range(STRETCHES):
-            lengths.append(
-                planned.plan(stretch, lengths) if isinstance(planned, Clock) else planned[stretch]
+        """Run the chains, and return the best that is no worse than the start in anything.
+
+        end : when the last descent has to be over, if there is such a time
+        """
+        if isinstance(cooling, tuple) and len(cooling) != NUMBERS * len(self.prices):
+            raise PolicyError(
+                f"cooling has {len(cooling)} numbers, but here a search takes "
+                f"{NUMBERS * len(self.prices)}: {STRETCHES} stretches and a descent a part"
             )
-            if stretch == STRETCHES - 1 and not later:
-                later, chains = True, self._turned(chains)
-            blocks = self.schedule.blocks(stretch, done, lengths[-1])
-            for number, block in enumerate(blocks):
-                heats = self._heats(block, chains)
-                end = block.end if steps is None else min(block.end, steps)
-                while done < end and not over:
-                    size, began = min(chunk, end - done), time.perf_counter()
-                    self._anneal(chains, size, heats, done, max(sum(lengths), steps or 0))
-                    done += size
-                    if deadline is not None:
-                        now = time.perf_counter()
-                        chunk = max(16, int(size * min(_CHUNK / max(now - began, 1e-9), 4)))
-                        over = now > deadline
-                if later or number % (len(blocks) // 2 + 1) == 0:
-                    trace.append((done, self._cost(chains, later) / unit))
-                    self.stage.note = f"objective {trace[-1][1]:.3f}"
-                if number % (len(blocks) // 5) == 0:
-                    event(
-                        "search", f"objective {trace[-1][1]:.4f} after {done:,} steps", steps=done
-                    )
-                over = over or done == steps or self.stage.enough()
-                if over:
-                    break
-            if over:
-                break
+        pace = Pace(self.schedule, steps, cooling, end)
+        chains, unit, trace = self._first_chains(), self.unit or 1.0, [(0, 1.0)]
+        for part in range(len(self.prices)):
+            chains = self._turned(chains) if part else chains
+            last = part == len(self.prices) - 1
+            pace.begin(part)
+            for stretch in range(STRETCHES):
+                begin, length = pace.done, pace.plan()
+                blocks = self.schedule.blocks(part, stretch, begin, length)
+                for number, block in enumerate(blocks, 1):
+                    before = pace.done
+                    self._go_to(pace, block, chains)
+                    # What everything costs is known only in the last part.
+                    telling = last or (stretch % 2 and number == len(blocks))
+                    if pace.done > before and telling:
+                        trace.append((pace.done, self._cost(chains, last) / unit))
+                        self.stage.note = f"objective {trace[-1][1]:.3f}"
+                if pace.done > begin:
+                    told = f"objective {trace[-1][1]:.4f} after {pace.done:,} steps"
+                    event("search", told, steps=pace.done)
+            if last or not pace.over:
+                chains = self._descend(pace, chains)
         self.stage.search_is_over()
-        if not later:
-            chains = self._turned(chains)
-        self._side_by_side([one.descend for one in chains], done, max(done, 1))
         self.stage.note = ""
-        best, cost = self._choose(chains)
-        trace.append((done, cost / unit))
-        lengths += [0] * (STRETCHES - len(lengths))
-        cooled = cooling if isinstance(cooling, int) else tuple(lengths)
-        return best, Searched("", 1.0, cost / unit, done, cooled, self.seed, 0.0, tuple(trace))
+        best, cost, at_rest = self._choose(chains, pace.looks)
+        trace.append((pace.done, cost / unit))
+        found = ("", 1.0, cost / unit, pace.done, pace.cooling, self.seed, 0.0, tuple(trace))
+        return best, Searched(*found, at_rest)
+
+    def _go_to(self, pace: Pace, block: Block, chains: Sequence[Annealing]) -> None:
+        """Anneal up to the end of a block, unless that is over before."""
+        heats = self._heats(block, chains)
+        end = min(block.end, pace.steps)
+        while pace.done < end and not pace.over:
+            size = pace.chunk(end - pace.done)
+            self._anneal(chains, size, heats, pace.done, pace.of)
+            pace.did(size, enough=pace.done + size == end and self.stage.enough())
+
+    def _descend(self, pace: Pace, chains: Sequence[Annealing]) -> list[Annealing]:
+        """Let the chains descend, and return them: one for all that begin at the same place."""
+        places = [one.best_group_of().tobytes() for one in chains]
+        first = dict(zip(places[::-1], chains[::-1], strict=True))
+        patient = not self.stage.enough()  # who has ended the annealing has it come to rest
+        for looks in pace.descents():
+            jobs = [partial(one.descend, looks) for one in first.values() if not one.at_rest]
+            self._side_by_side(jobs, pace.done, pace.of)
+            if all(one.at_rest for one in first.values()):
+                break
+            if patient and self.stage.enough():
+                pace.end_descent()
+        pace.descended(max(one.looks for one in first.values()))
+        return [first[place] for place in places]
 
     # -- chains ---------------------------------------------------------------------------
 
@@ -237,14 +255,22 @@ class _Task:
         ]
 
     def _turned(self, chains: Sequence[Annealing]) -> list[Annealing]:
-        """Return chains that go on from the best of each, and look at everything."""
-        return [
-            self._kernel(
-                *(self.limits, self.aim.price, Partition(one.best_group_of())),
-                len(chains) * self.seed + number,
-            )
-            for number, one in enumerate(chains)
-        ]
+        """Return chains that go on from the best of each, and look at everything.
+
+        Of many items, all go on from the best of all: how good a place is shows only now.
+        """
+        price, seed = self.aim.price, len(chains) * self.seed
+        turned = []
+        for number, one in enumerate(chains):
+            start = Partition(one.best_group_of())
+            turned.append(self._kernel(self.limits, price, start, seed + number))
+        if self.data.n_items > SMALL:
+            best = min(turned, key=lambda one: one.cost_now)
+            for number, one in enumerate(turned):
+                if one is not best:
+                    start = Partition(best.slots())
+                    turned[number] = self._kernel(self.limits, price, start, seed + number)
+        return turned
 
     def _anneal(
         self, chains: Sequence[Annealing], size: int, heats: Sequence[float], done: int, of: int
@@ -261,7 +287,7 @@ class _Task:
         )
 
     def _side_by_side(
-        self, jobs: list[Callable[[Callable[[], None]], None]], done: int, of: int
+        self, jobs: Sequence[Callable[[Callable[[], None]], None]], done: int, of: int
     ) -> None:
         def telling(job: Callable[[Callable[[], None]], None]) -> Callable[[Stage], None]:
             return lambda part: job(lambda: part(done, of))
@@ -286,33 +312,47 @@ class _Task:
 
     # -- the last word ------------------------------------------------------------------------
 
-    def _choose(self, chains: Sequence[Annealing]) -> tuple[Partition | None, float]:
-        """Return the cheapest result that is no worse than the start; ties by the partition."""
+    def _choose(
+        self, chains: Sequence[Annealing], looks: int
+    ) -> tuple[Partition | None, float, bool]:
+        """Return the cheapest result that is no worse than the start; ties by the partition.
+
+        And what it costs, and whether it is at rest. `looks` is what a descent may take.
+        """
         results = [
-            (one.cost_of_best, tuple(Partition(one.best_group_of()).group_of.tolist()))
+            (
+                one.cost_of_best,
+                tuple(Partition(one.best_group_of()).group_of.tolist()),
+                one.at_rest,
+            )
             for one in chains
             if one.cost_of_best != float("inf")
         ]
-        for cost, group_of in sorted(results):
+        for cost, group_of, at_rest in sorted(results):
             partition = Partition(list(group_of))
             if self.rescue or (cost <= self.unit and self._is_no_worse(partition)):
-                return partition, cost
+                return partition, cost, at_rest
         if self.rescue:
-            return None, float("inf")
+            return None, float("inf"), False
         # Rounding made UL look smaller than it is, or chance led nowhere: plain descent, with a
         # limit that is safe.
         limits = self.limits
         if "ul" in self.keep:
             limits = replace(limits, ul=limits.safe_ul)
         kernel = self._kernel(limits, self.aim.price, self.first, 0)
-        kernel.descend(self.stage)
+        kernel.descend(looks, self.stage)
         partition = Partition(kernel.best_group_of())
         if kernel.cost_of_best <= self.unit and self._is_no_worse(partition):
-            return partition, kernel.cost_of_best
-        return self.first, self.unit
+            return partition, kernel.cost_of_best, kernel.at_rest
+        return self.first, self.unit, False
 
     def _is_no_worse(self, partition: Partition) -> bool:
         """Whether no loss that counts is larger than at the start, exactly."""
+        pairs = zip(self.exact, self.at_start, strict=True)
+        return all(loss.total(partition) <= most for loss, most in pairs)
+
+    def _exact_losses(self) -> list[Separable]:
+        """Return the losses that may not be larger in the end than at the start."""
         data, policy = self.data, self.policy
         losses: list[Separable] = []
         if "flat" in self.keep:
@@ -323,4 +363,4 @@ class _Task:
             losses.append(CertaintyPenalty(data, policy.hierarchy))
         if self.own is not None:
             losses.append(self.own)
-        return all(loss.total(partition) <= loss.total(self.first) for loss in losses)
+        return losses

@@ -18,6 +18,7 @@ from overcoat.data.identifiers import refuse_identifiers
 from overcoat.data.io import check_folder, check_outputs
 from overcoat.data.io.databases.address import is_address, shown
 from overcoat.data.io.names import ending_note, formula_note, output_layout
+from overcoat.data.layout import Layout
 from overcoat.data.vocabulary import Vocabulary
 from overcoat.errors import InfeasibleError, PolicyError, Problem, problem_lines
 from overcoat.feasibility.lint import linted
@@ -29,7 +30,7 @@ from overcoat.release.codebook import check_codebook
 from overcoat.release.exposed import Exposed, exposed
 from overcoat.release.naming import check_names
 from overcoat.release.result import Result
-from overcoat.release.sinks import sink_for
+from overcoat.release.sinks import Sink, sink_for
 from overcoat.release.walk import find_release, make_release
 from overcoat.words import listed
 
@@ -80,8 +81,7 @@ def anonymize(
         )
         bound = policy.bind(transactions, known=known or earlier or (), stage=stage)
         bound = linted(transactions, bound, stage=stage)
-    if layout.format == "basket" and layout.sep is None:
-        check_names(bound, outputs.label_from, outputs.released)
+    _check_labels(sink, layout, outputs, bound, known)
     if known is None:
         try:
             result = find_release(
@@ -126,6 +126,18 @@ def anonymize(
         context=context,
     )
     return result
+
+
+def _check_labels(
+    sink: Sink, layout: Layout, outputs: Outputs, bound: BoundPolicy, known: Mapping | None
+) -> None:
+    """Raise if the target cannot hold the labels there will be, as far as they are known."""
+    if layout.format == "basket" and layout.sep is None:
+        check_names(bound, outputs.label_from, outputs.released)
+    if known is not None:
+        sink.check_labels(filter(None, known.values()), layout)
+    elif outputs.label_from is None:  # then every label has its items in it
+        sink.check_labels(bound.vocabulary, layout)
 
 
 def notes_on(result: Result, outputs: Outputs) -> list[str]:

@@ -14,7 +14,7 @@ def _steps(text: str) -> int | list[int]:
     try:
         found = [int(one) for one in text.split(",")]
     except ValueError as error:
-        why = f"{text!r} is not a whole number, or five of them, N,N,N,N,N"
+        why = f"{text!r} is not a whole number, or five or ten of them, N,N,N,N,N"
         raise click.BadParameter(why) from error
     return found[0] if len(found) == 1 else found
 
@@ -38,7 +38,7 @@ search_options = together(
             "--seconds",
             type=float,
             metavar="S",
-            help="With --algorithm search: end about then, instead; the steps done are told.",
+            help="With --algorithm search: be over by then, instead; what was done is told.",
         ),
         click.option(
             "--seed", type=int, metavar="SEED", help="With --algorithm search: of its draws."
@@ -47,8 +47,8 @@ search_options = together(
             "--cooling",
             type=_steps,
             metavar="N",
-            help="With --algorithm search: over how many steps it cools, in all or in each of five "
-            "stretches (N,N,N,N,N); repeats a search that was ended by the clock.",
+            help="With --algorithm search: over how many steps it cools; or five or ten numbers "
+            "(N,N,N,N,N) that the clock planned: steps of stretches, and looks of descents.",
         ),
     ]
 )

@@ -1,30 +1,12 @@
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
-from overcoat.kernels.several cimport Several
+from overcoat.kernels.descending cimport Descending
 
 
-cdef class Annealing(Several):
+cdef class Annealing(Descending):
     cdef:
-        double[::1] _changes
-        int32_t[::1] _queue
         int64_t[::1] _odds
         const int64_t[::1] _cooling
-        uint8_t[::1] _awake                 # whether the group of an item has changed since a look
-        int64_t fewest
-        double best
-        int32_t[::1] _best_slot
 
-    cdef int evaluate(self, int32_t x, double reach) except -1 nogil
-    cdef int attempt(self, int32_t x, int32_t number) except -1 nogil
     cdef int heat_bath(self, int32_t x, double temperature) except -1 nogil
-    cdef int settle_down(self) except -1 nogil
-    cdef void _wake(self, int32_t slot) noexcept nogil
-    cdef int improve(self, int32_t x) except -1 nogil
-    cdef int improve_bundle(self, int32_t x) except -1 nogil
-    cdef int undo(self, int32_t slot) except -1 nogil
-    cdef int gains(self) except -1 nogil
     cdef int accept(self, double temperature) except -1 nogil
-    cdef bint may_enter(self, int32_t x, int32_t target) noexcept nogil
-    cdef int improve_jointly(self) except -1 nogil
-    cdef void _sink(self, int32_t at, int32_t n) noexcept nogil
-    cdef void remember(self) noexcept nogil

@@ -313,11 +313,11 @@ cdef class Costs(Losses):
         cdef:
             int32_t home = self._slot[x], group, n_slots = self.n_slots
             int64_t support = self._item_support[x], size, cost, met, price, estimate, guess
-            int64_t lowest = NOTHING, high
+            int64_t lowest = NOTHING, high, shared
             const Cell* row
             const int64_t* meets
             const int64_t* together = &self._together[0]
-            const int64_t* both = &self._both[0]
+            int64_t* both = &self._both[0]
             const int64_t* x_price = &self._x_price[0]
             const int64_t* x_paid = &self._x_paid[0]
             const int64_t* guesses = &self._guess[0]
@@ -342,13 +342,14 @@ cdef class Costs(Losses):
         guess = guesses[size]
         self.count_both(target)
         for group in range(n_slots):
-            price = row[group].price + x_price[group]
+            price, shared = row[group].price + x_price[group], both[group]
+            both[group] = 0
             if price == 0 or group == target or group == home:
                 if not least:
                     estimates[group] = NOTHING
                     shorts[group] = 0
                 continue
-            estimate = ((meets[group] + together[group] - both[group])
+            estimate = ((meets[group] + together[group] - shared)
                         * (guess * guesses[sizes[group]] >> GUESSES)) >> (GUESSES - ERRORS)
             cost += price * estimate - ((row[group].paid + x_paid[group]) << ERRORS)
             cost -= row[group].cost
@@ -358,7 +359,6 @@ cdef class Costs(Losses):
                 high = max(row[group].high, self._x_high[group])
                 if (high << ERRORS) > estimate and estimate < lowest:
                     lowest = estimate
-        self.clear_both(target)
         self._work += n_slots
         self._least = lowest
         self._estimates[target], self._short[target] = NOTHING, 0

@@ -27,9 +27,11 @@ cdef class Moving:
         int64_t[::1] _together, _alone      # with the item; where no other item of its group is
         int64_t _alone_total
         int32_t[::1] _entry                 # the groups of each row, one row after the other
-        int32_t[::1] _row_start, _row_at
+        int32_t[::1] _row_start
+        int32_t _n_rows
         int64_t[::1] _row_count
-        int32_t[::1] _first_row, _rows_with, _n_with
+        int32_t[::1] _first_row, _rows_with, _n_with  # by group; known when it is indexed
+        bint _is_indexed
         int64_t[::1] _both
         int32_t[::1] _targets
         int32_t n_targets
@@ -47,6 +49,7 @@ cdef class Moving:
         int64_t _work
 
     cdef int look(self, int32_t x) except -1 nogil
+    cdef void _index_rows(self) noexcept nogil
     cdef int find_targets(self, int32_t x, int64_t budget) except -1 nogil
     cdef int pairs_hold_after(self, int32_t x, int32_t target) except -1 nogil
     cdef int64_t bits_without(self, int32_t slot, int32_t x) noexcept nogil

@@ -51,7 +51,6 @@ cdef class Moving:
         self._entry = np.empty(most + 1, np.int32)
         self._rows_with = np.empty(most + 1, np.int32)
         self._row_start = np.empty(most_rows + 1, np.int32)
-        self._row_at = np.empty(most_rows + 1, np.int32)
         self._row_count = np.empty(most_rows + 1, np.int64)
         self._row_alone = np.empty(most_rows + 1, np.uint8)
         one = max(n, 1)
@@ -140,22 +139,20 @@ cdef class Moving:
     cdef int look(self, int32_t x) except -1 nogil:
         """See what the rows of an item hold beside its group."""
         cdef:
-            int32_t home = self._slot[x], group, n_rows = 0, n = 0, i, start
+            int32_t home = self._slot[x], group, n_rows = 0, n = 0, n_seen = 0, i, start
             int64_t h, j, row, count, stamp = self._stamp
-            bint alone
+            bint alone, always = home < 0 or self._size[home] == 1
             const int64_t* offsets = &self._offsets[0]
             const int32_t* codes = &self._codes[0]
             const int32_t* slots = &self._slot[0]
             int64_t* mark = &self._mark[0]
             int64_t* together = &self._together[0]
             int64_t* alones = &self._alone[0]
-            int32_t* n_with = &self._n_with[0]
             int32_t* entry = &self._entry[0]
+            int32_t* seen = &self._seen[0]
         for i in range(self.n_seen):
-            group = self._seen[i]
-            together[group] = alones[group] = 0
-            n_with[group] = 0
-        self.n_seen, self._alone_total, self._x = 0, 0, x
+            together[seen[i]] = alones[seen[i]] = 0
+        self._alone_total, self._x, self._is_indexed = 0, x, False
         for h in range(self._holder_start[x], self._holder_start[x + 1]):
             row = self._holders[h]
             count = self._counts[row]
@@ -163,47 +160,52 @@ cdef class Moving:
             alone, start = True, n
             for j in range(offsets[row], offsets[row + 1]):
                 group = slots[codes[j]]
-                if group < 0:
-                    continue
                 if group == home:
-                    if codes[j] != x:
-                        alone = False
-                    continue
-                if mark[group] != stamp:
+                    alone = alone and codes[j] == x
+                elif group >= 0 and mark[group] != stamp:
                     mark[group] = stamp
+                    if together[group] == 0:
+                        seen[n_seen] = group
+                        n_seen += 1
+                    together[group] += count
                     entry[n] = group
                     n += 1
+            alone = alone or always
             self._row_start[n_rows] = start
             self._row_count[n_rows] = count
             self._row_alone[n_rows] = alone
             n_rows += 1
             if alone:
                 self._alone_total += count
-            for i in range(start, n):
-                group = entry[i]
-                if n_with[group] == 0:
-                    self._seen[self.n_seen] = group
-                    self.n_seen += 1
-                n_with[group] += 1
-                together[group] += count
-                if alone:
-                    alones[group] += count
-            self._stamp = stamp  # for whoever is called now
-            beat(self._tell, &self._work, offsets[row + 1] - offsets[row])
+                if not always:
+                    for i in range(start, n):
+                        alones[entry[i]] += count
+        if always:
+            for i in range(n_seen):
+                alones[seen[i]] = together[seen[i]]
         self._row_start[n_rows] = n
-        # Which of these rows hold each group.
-        start = 0
+        self.n_seen, self._n_rows, self._stamp = n_seen, n_rows, stamp
+        beat(self._tell, &self._work, n + n_rows)
+        return 0
+
+    cdef void _index_rows(self) noexcept nogil:
+        """List, for each group that was seen, which rows of the item hold it."""
+        cdef int32_t i, h, group, start = 0
+        for i in range(self.n_seen):
+            self._n_with[self._seen[i]] = 0
+        for i in range(self._row_start[self._n_rows]):
+            self._n_with[self._entry[i]] += 1
         for i in range(self.n_seen):
             group = self._seen[i]
             self._first_row[group] = start
             start += self._n_with[group]
             self._n_with[group] = 0
-        for h in range(n_rows):
+        for h in range(self._n_rows):
             for i in range(self._row_start[h], self._row_start[h + 1]):
                 group = self._entry[i]
-                self._rows_with[self._first_row[group] + self._n_with[group]] = <int32_t> h
+                self._rows_with[self._first_row[group] + self._n_with[group]] = h
                 self._n_with[group] += 1
-        return 0
+        self._is_indexed = True
 
     cdef int64_t met_after(self, int32_t one, int32_t target) noexcept nogil:
         """How many hold the home of the item seen, without it, and a target, with it."""
@@ -328,6 +330,10 @@ cdef class Moving:
     cdef void count_both(self, int32_t target) noexcept nogil:
         """Count, with each group, the rows of the item that hold a target, too."""
         cdef int32_t i, e, row
+        if self._together[target] == 0:
+            return
+        if not self._is_indexed:
+            self._index_rows()
         for i in range(self._first_row[target], self._first_row[target] + self._n_with[target]):
             row = self._rows_with[i]
             for e in range(self._row_start[row], self._row_start[row + 1]):
@@ -336,6 +342,8 @@ cdef class Moving:
 
     cdef void clear_both(self, int32_t target) noexcept nogil:
         cdef int32_t i, e, row
+        if self._together[target] == 0:
+            return
         for i in range(self._first_row[target], self._first_row[target] + self._n_with[target]):
             row = self._rows_with[i]
             for e in range(self._row_start[row], self._row_start[row + 1]):

@@ -40,7 +40,7 @@ KEYS: dict[str, tuple[tuple[type, ...], str]] = {
     "steps": ((int,), "a whole number"),
     "seconds": ((int, float), "a number"),
     "seed": ((int,), "a whole number"),
-    "cooling": ((int, list), "a whole number, or five in a list"),
+    "cooling": ((int, list), "a whole number, or five or ten in a list"),
     "known": ((str,), "a file name"),
     "ignore_unknown": ((bool,), "true or false"),
 }

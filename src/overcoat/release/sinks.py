@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from numpy.typing import NDArray
 from overcoat.context import Stage
 from overcoat.data.echo import Echo
 from overcoat.data.io import Staging, output_layout, read_as, send, write
+from overcoat.data.io.basket import check_labels
 from overcoat.data.io.databases.address import is_address
 from overcoat.data.io.names import is_gzip_name
 from overcoat.data.io.sheets import require_room
@@ -66,6 +69,9 @@ class Sink:
     def check_room(self, data: Transactions, layout: Layout) -> None:
         """Raise, before the work, if a release of these data may not find room here."""
 
+    def check_labels(self, labels: Iterable[str], layout: Layout) -> None:
+        """Raise, before the work, if a release with such labels cannot be written here."""
+
     def stage(
         self,
         staging: Staging,
@@ -106,6 +112,13 @@ class _Bytes(Sink):
         if layout.workbook:
             require_openpyxl(self.name)  # to read it back
             require_room(int((data.counts * np.maximum(data.lengths, 1)).sum()), self.name)
+
+    def check_labels(self, labels: Iterable[str], layout: Layout) -> None:
+        """Raise if a label has white space in it, and that is what splits a row."""
+        try:
+            check_labels(labels, layout)
+        except DataError as error:
+            raise DataError(replace(one, file=self.name) for one in error.problems) from None
 
     def stage(
         self,

@@ -163,10 +163,15 @@ def _search(found: Searched) -> Iterator[str]:
     words = f"{title}. " + " ".join(f"{name}: {each[0][1]}." for name, each in rows)
     if rows:
         yield draw(Bars(title, words, ("loss",), rows, max(value for _, value in shown)))
+    rests = (
+        "At the end no single item could move with a gain."
+        if found.at_rest
+        else "It was ended before it came to rest: single items could still move with a gain."
+    )
     yield (
         f"<p>It minimised “{escape(found.minimise)}” over {found.steps:,} steps from the seed "
-        f"{found.seed}, and came from {found.before:.3g} to {found.after:.3g}. Where the last "
-        "steps still gain much, more steps are worth their time.</p>"
+        f"{found.seed}, and came from {found.before:.3g} to {found.after:.3g}. {rests} Where the "
+        "last steps still gain much, more steps are worth their time.</p>"
     )
 
 

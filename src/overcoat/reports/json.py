@@ -55,6 +55,7 @@ def _search(result: Result) -> dict[str, Any] | None:
         "objective_after": _finite(found.after),
         "steps": found.steps,
         "cooling": found.cooling,
+        "at_rest": found.at_rest,
         "seed": found.seed,
         "seconds": found.seconds,
         "trace": [list(point) for point in found.trace if _finite(point[1]) is not None],

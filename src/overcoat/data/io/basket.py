@@ -153,6 +153,23 @@ def _add_quoted(
             problems.add(str(error), number, many="lines have no proper item", what=str(error))
 
 
+def check_labels(labels: Iterable[str], layout: Layout) -> None:
+    """Raise if one of some labels cannot stand in a basket file: where white space splits them."""
+    if layout.format != "basket" or layout.sep is not None:
+        return
+    problems = Problems()
+    for label in labels:
+        if _WHITE_SPACE.search(label):
+            problems.add(
+                f"item {label!r} contains white space, which separates the items of this "
+                "layout; write .csv or choose a separator",
+                many="items contain white space, which separates the items of this layout; "
+                "write .csv or choose a separator",
+                what=repr(label),
+            )
+    problems.check()
+
+
 def basket_blocks(
     transactions: Transactions,
     parts: Iterable[NDArray[np.int64]],
@@ -166,19 +183,8 @@ def basket_blocks(
     [b'a,"b, c"\na,"b, c"\n']
     """
     labels: Iterable[str] = transactions.vocabulary
-    if layout.sep is None:
-        problems = Problems()
-        for label in labels:
-            if _WHITE_SPACE.search(label):
-                problems.add(
-                    f"item {label!r} contains white space, which separates the items of this "
-                    "layout; write .csv or choose a separator",
-                    many="items contain white space, which separates the items of this layout; "
-                    "write .csv or choose a separator",
-                    what=repr(label),
-                )
-        problems.check()
-    else:
+    check_labels(labels, layout)
+    if layout.sep is not None:
         labels = map(Dialect(layout.sep, trim=True).quote, labels)
     written = [label.encode("utf-8") for label in labels]
     sep = " " if layout.sep is None else layout.sep
