@@ -7,10 +7,11 @@ from itertools import combinations
 import pytest
 
 import overcoat as oc
+from overcoat.policy.privacy import Family
 from overcoat.release.forecast import Forecast, _n_pairs, forecast
 
 
-def of(data: oc.Transactions, privacy: oc.AllItemsets | oc.Pgen, method: oc.Method) -> Forecast:
+def of(data: oc.Transactions, privacy: Family, method: oc.Method) -> Forecast:
     return forecast(data, oc.Policy(2, privacy).bind(data), method)
 
 

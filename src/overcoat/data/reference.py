@@ -78,7 +78,7 @@ def canonical_rows(
 
 
 def gathered_rows(
-    batches: list[tuple[Ints, Ints, Ints]],
+    batches: list[Any],
     *,
     labels: Ints | None = None,
     positions: bool = True,
