@@ -7,13 +7,14 @@ import numpy as np
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 
 from overcoat.context import QUIET
-from overcoat.data.pulse cimport Pulse
+from overcoat.data.pulse cimport Pulse, ask_for
 
 from overcoat.data.native import item_supports
 
 cdef enum:
     MOST = 64  # items known
     SETS = 1024  # so many sets of a person are looked at together
+    AHEAD = 8  # rows that are asked for before they are needed
 
 
 cdef inline uint64_t _bit_of(int32_t label) noexcept nogil:
@@ -233,6 +234,13 @@ cdef class Persons:
             self._look_away()
         return found
 
+    cdef inline void ask_ahead(self, int64_t at, int64_t last) noexcept nogil:
+        """Ask for what rows that come soon will need: they may be anywhere."""
+        cdef int32_t row = self.holder[min(at + 2 * AHEAD, last)]
+        ask_for(&self.start[row])
+        ask_for(&self.weight[row])
+        ask_for(&self.label[0] + self.start[self.holder[min(at + AHEAD, last)]])
+
     cdef int64_t begins_unique(self, int64_t which, int64_t n) except -2 nogil:
         """Say whether a set of `need` labels, the first of them given, is held by one person only.
 
@@ -260,6 +268,7 @@ cdef class Persons:
             next_ = chosen + low
             chosen = (((next_ ^ chosen) >> 2) // low) | next_
         for i in range(self.first[label], self.first[label + 1]):
+            self.ask_ahead(i, self.first[label + 1] - 1)
             row, mask = self.holder[i], 0
             for j in range(self.start[row], self.start[row + 1]):
                 place = self.place_of[self.label[j]] - which - 1
@@ -306,6 +315,7 @@ cdef class Persons:
                 self.people = np.empty(2 * n, np.int64)
                 self.lists = np.empty(2 * n * (self.need + 1), np.int64)
         for i in range(self.first[label], self.first[label + 1]):
+            self.ask_ahead(i, self.first[label + 1] - 1)
             row = self.holder[i]
             for j in range(n_words):
                 self.masks[slot * n_words + j] = 0

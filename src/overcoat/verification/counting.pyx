@@ -7,7 +7,9 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, qsort, realloc
 
-from .index cimport Index, Pulse, ask_for
+from overcoat.data.pulse cimport ask_for
+
+from .index cimport Index, Pulse
 
 
 cdef enum:

@@ -8,7 +8,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcmp
 
-from .index cimport Pulse, ask_for
+from overcoat.data.pulse cimport ask_for
+
+from .index cimport Pulse
 
 cdef enum:
     AHEAD = 32    # rows worked on together
