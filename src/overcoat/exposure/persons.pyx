@@ -58,10 +58,22 @@ cdef class Persons:
                 for j in range(self.start[row], self.start[row + 1]):
                     self.holder[fill[self.label[j]]] = <int32_t> row
                     fill[self.label[j]] += 1
-        self.place_of = np.full(max(n_labels, 1), -1, np.int64)
+        self._make_room(stage)
+
+    def _make_room(self, stage):
+        """Make what is scratch: of one who walks."""
+        self.place_of = np.full(self.first.shape[0], -1, np.int64)
         self.masks, self.people = np.empty(0, np.uint64), np.empty(0, np.int64)
         self.lists = np.empty(0, np.int64)
         self.pulse = Pulse(stage)
+
+    def beside(self, stage):
+        """Return the same rows for another thread, which tells a stage of its own."""
+        cdef Persons other = Persons.__new__(Persons)
+        other.start, other.weight, other.label = self.start, self.weight, self.label
+        other.first, other.holder = self.first, self.holder
+        other._make_room(stage)
+        return other
 
     def holding(self, wanted):
         """Return how many people hold all of some labels, at least one label."""

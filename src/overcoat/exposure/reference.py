@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import combinations, pairwise
 from math import comb
 from typing import Any
@@ -116,6 +117,12 @@ class Persons:
         self._rows = [frozenset(int(one) for one in labels[a:b]) for a, b in pairwise(offsets)]
         self._counts = [int(count) for count in counts]
         self._stage = stage
+
+    def beside(self, stage: Stage) -> Persons:
+        """Return the same rows for another thread, which tells a stage of its own."""
+        other = copy(self)
+        other._stage = stage
+        return other
 
     def holding(self, wanted: Any) -> int:
         """Return how many people hold all of some labels."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from overcoat.context import QUIET, Stage
 from overcoat.data.transactions import Transactions
@@ -21,7 +23,7 @@ __all__ = ["Exposed", "exposed"]
 # Sets looked at, in the original and in the release: less than a second. Where there are more,
 # so many people are drawn.
 _MOST_SETS = 30_000_000
-_DRAWN = 400
+_DRAWN, _PARTS = 400, 16  # people, and parts of them for threads to share
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,19 @@ def _drawn(rows: Transactions, sizes: tuple[int, ...], stage: Stage) -> tuple[in
     ends = np.cumsum(rows.counts)
     drawn = np.searchsorted(ends, rng.integers(0, ends[-1], _DRAWN), side="right")
     persons = Persons(rows.offsets, rows.codes, rows.counts, rows.n_items, stage=stage)
-    found = [0] * len(sizes)
-    for number, row in enumerate(drawn.tolist()):
-        stage(number, _DRAWN)
-        codes = rows.row(row)
-        for place, size in enumerate(sizes):
-            found[place] += persons.is_unique(codes, size)
-    return tuple(round(n / _DRAWN * rows.n_transactions) for n in found)
+
+    def look(part: Stage, some: NDArray[np.int64]) -> list[list[bool]]:
+        known = persons.beside(part)
+        found = []
+        for number, row in enumerate(some.tolist()):
+            part(number, len(some))
+            found.append([known.is_unique(rows.row(row), size) for size in sizes])
+        return found
+
+    parts = np.array_split(drawn, _PARTS)
+    found = stage.side_by_side([partial(look, some=some) for some in parts])
+    each = zip(*(one for part in found for one in part), strict=True)
+    return tuple(round(sum(unique) / _DRAWN * rows.n_transactions) for unique in each)
 
 
 def _n_sets(rows: Transactions, m: int) -> int:
