@@ -31,7 +31,7 @@ METHODS: dict[str, oc.Method] = {
     "PCTA": oc.Pcta(),
     "Apriori": oc.Apriori(),
     "Greedy": oc.Greedy(),
-    "Search": oc.Search(steps=20),
+    "Search": oc.Search(seconds=10),
 }
 
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from overcoat.algorithms.method import Method
 from overcoat.algorithms.methods import Apriori, Coat, Greedy, Search
+from overcoat.algorithms.objective import MOST_PAIRS
 from overcoat.data.transactions import Transactions
+from overcoat.loss.error import n_pairs
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundItemsets
 from overcoat.words import size_of
@@ -29,8 +31,8 @@ _RUN, _RUN_OF_APRIORI, _RUN_OF_GREEDY = 11 << 20, 4 << 20, 1 << 20
 _PLACE, _ROW, _OF_DOMAIN = 14, 20, 1600
 _PLACE_OF_TRIPLES = 6  # more, where sets of three items and larger are protected; for Apriori, too
 _PLACE_OF_ITEMSET = 5  # more, of those that are written out
-_PLACE_OF_APRIORI = 28
-_PAIR_OF_GREEDY, _PAIR_OF_SEARCH = 30, 180  # of items that some row holds
+_PLACE_OF_APRIORI, _PLACE_OF_SEARCH = 28, 45
+_PAIR_OF_GREEDY, _PAIR_OF_SEARCH = 30, 140  # of items that some row holds
 
 
 @dataclass(frozen=True)
@@ -79,26 +81,28 @@ def _memory(data: Transactions, policy: BoundPolicy, method: Method) -> int:
     if isinstance(method, Apriori):
         return _RUN_OF_APRIORI + needed + _PLACE_OF_APRIORI * n_places
     if isinstance(method, Greedy):  # from three items on it depends on what turns out to be rare
-        return _RUN_OF_GREEDY + needed + (_PAIR_OF_GREEDY * _n_pairs(data) if m > 1 else 0)
+        return _RUN_OF_GREEDY + needed + (_PAIR_OF_GREEDY * _pairs_held(data) if m > 1 else 0)
     if isinstance(method, Search):
-        needed += _PAIR_OF_SEARCH * _n_pairs(data)
+        needed += _PLACE_OF_SEARCH * n_places
+        if n_pairs(data) <= MOST_PAIRS:
+            needed += _PAIR_OF_SEARCH * _pairs_held(data)
     return _RUN + needed
 
 
-def _n_pairs(data: Transactions) -> int:
+def _pairs_held(data: Transactions) -> int:
     """Return about how many pairs of items somebody has, as if items met by chance.
 
     Items that much the same number of people have are taken together.
     """
     supports, lengths = data.supports.astype(float), data.lengths.astype(float)
-    n_pairs = float(lengths @ (lengths - 1)) / 2
-    if not n_pairs:
+    in_rows = float(lengths @ (lengths - 1)) / 2
+    if not in_rows:
         return 0
     size = np.floor(4 * np.log2(supports)).astype(np.int64)
     n, held = np.bincount(size), np.bincount(size, supports)
     n, held = n[n > 0], held[n > 0]
     share = held / n / held.sum()  # of all occurrences, of one item
-    expected = 2 * n_pairs * np.outer(share, share)
+    expected = 2 * in_rows * np.outer(share, share)
     pairs = np.outer(n, n) - np.diag(n)
     return int((pairs * -np.expm1(-expected)).sum() / 2)
 
