@@ -15,8 +15,8 @@ from pathlib import Path
 
 import overcoat as oc
 from overcoat.context import Context
-from overcoat.data.heap import give_back_memory
 from overcoat.data.memory import StagePeaks, resident_memory_mb
+from overcoat.data.native import give_back_memory
 from overcoat.release.forecast import forecast
 from overcoat.release.walk import find_release
 

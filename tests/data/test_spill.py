@@ -18,6 +18,7 @@ from overcoat.data import spill
 from overcoat.data.io import delimited, parquet, read
 from overcoat.data.spill import Spill, SpilledPairs, SpilledRows
 from overcoat.data.transactions import Transactions, TransactionsBuilder
+from overcoat.release.forecast import Forecast
 
 
 @pytest.fixture(autouse=True)
@@ -154,8 +155,12 @@ def test_databases(tmp_path: Path, used: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_same_release(threads: int, tmp_path: Path, used: dict[str, int]) -> None:
+def test_the_same_release(
+    threads: int, tmp_path: Path, used: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Mapping and released bytes are those of the way through memory."""
+    # What is left for finding the mapping is another matter.
+    monkeypatch.setattr("overcoat.release.walk.forecast", lambda *_: Forecast(None, 0))
     path = tmp_path / "d.csv"
     pairs_of(rows_of(9), order="none", seed=2).write_csv(path)
     written = []

@@ -16,7 +16,7 @@ from overcoat.words import size_of
 
 __all__ = ["Batches"]
 
-_TO_SORT = 1.7  # memory that it takes to hold rows and sort them, in sizes of the rows; measured
+_TO_SORT = 2.3  # addresses that it takes to hold rows and sort them, in sizes of the rows
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]

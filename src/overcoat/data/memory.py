@@ -11,7 +11,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from overcoat.data.heap import give_back_memory
 from overcoat.errors import DataError
 from overcoat.words import size_of
 
@@ -146,6 +145,8 @@ class StagePeaks:
     def begin(self, stage: str) -> None:
         """Begin with a stage; the one before is over."""
         self._note()
+        from overcoat.data.native import give_back_memory  # which takes long to import
+
         self._stage = stage
         give_back_memory()
         with suppress(OSError):  # not Linux, or not allowed here

@@ -18,6 +18,7 @@ __all__ = [
     "first_unsorted",
     "format_rows",
     "gathered_rows",
+    "give_back_memory",
     "item_supports",
     "rows_by_item",
 ]
@@ -218,3 +219,7 @@ def format_rows(offsets: Ints, codes: Ints, rows: Ints, labels: list[bytes], sep
         sep.join(labels[code] for code in codes[offsets[row] : offsets[row + 1]]) for row in rows
     )
     return b"".join(line + b"\n" for line in lines)
+
+
+def give_back_memory() -> None:
+    """Give back to the system what was let go, where the C library can; here it cannot."""

@@ -7,9 +7,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, qsort, realloc
 
-from overcoat.data.pulse cimport ask_for
-
-from .index cimport Index, Pulse
+from .index cimport Index, Pulse, ask_for
 
 
 cdef enum:
@@ -348,7 +346,7 @@ cdef class _Tabled(_Search):
 
 
 def index_of(offsets, codes, counts, int64_t n_labels, stage=None):
-    """Return rows by label; see `overcoat.verification.reference`."""
+    """Return rows by label; see reference.py."""
     return Index(offsets, codes, counts, n_labels, Pulse(stage, 1))
 
 

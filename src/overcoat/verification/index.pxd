@@ -1,5 +1,16 @@
 from libc.stdint cimport int32_t, int64_t
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define ask_for(place) __builtin_prefetch(place)
+    #else
+    #define ask_for(place) ((void) 0)
+    #endif
+    """
+    # Ask for a place in memory that will be looked at soon.
+    void ask_for(const void* place) noexcept nogil
+
 
 cdef class Pulse:
     cdef:

@@ -8,9 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcmp
 
-from overcoat.data.pulse cimport ask_for
-
-from .index cimport Pulse
+from .index cimport Pulse, ask_for
 
 cdef enum:
     AHEAD = 32    # rows worked on together
