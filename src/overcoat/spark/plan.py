@@ -20,8 +20,8 @@ __all__ = ["Plan", "plan_for"]
 
 # Bytes on the driver for each distinct row, each item of one, and each item: data, work of COAT,
 # release. Measured with COAT at m = 2, on top of Python and its libraries: 19 MiB for 137,327 rows
-# (planned: 18), 122 MiB for 1,046,045 (144), 328 MiB for 2,894,932 (409).
-_ROW, _OCCURRENCE, _ITEM = 70, 12, 1000
+# (planned: 15), 122 for 1,046,045 (121), 328 for 2,894,932 (345), 878 for 8,478,462 (1,046).
+_ROW, _OCCURRENCE, _ITEM = 60, 10, 1000
 _CHUNK = 64 << 20  # bytes fetched at once: far below what Arrow and Spark allow
 _SHARE = 8  # a chunk is at most this part of spark.driver.maxResultSize
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
