@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from overcoat.algorithms.outcome import Outcome, Step
 from overcoat.context import QUIET, Stage
 from overcoat.data.memory import available_memory
+from overcoat.data.native import rows_by_item
 from overcoat.data.transactions import Transactions
 from overcoat.errors import PolicyError
 from overcoat.kernels import TooManySetsError, mole_finder
-from overcoat.kernels.ordering import order_of
 from overcoat.partition import Partition
 from overcoat.policy.policy import BoundPolicy
 from overcoat.policy.privacy import BoundAllItemsets, BoundCoherence
@@ -175,12 +175,9 @@ class _Moles:
     def __init__(self, sets: NDArray[np.int32], n_items: int) -> None:
         self._sets = sets
         self._left = np.ones(len(sets), bool)
-        self.n_of_item = np.bincount(sets.ravel(), minlength=n_items)
-        self._first = np.concatenate([[0], np.cumsum(self.n_of_item)])
-        # (items of moles, in item order) -> the moles they are of, ascending for each item
-        order = order_of(sets.ravel(), n_items)
-        order //= sets.shape[1]
-        self._moles_of = order.astype(np.int32)
+        offsets = np.arange(len(sets) + 1) * sets.shape[1]
+        self._first, self._moles_of = rows_by_item(offsets, sets.ravel(), n_items)
+        self.n_of_item = np.diff(self._first)
 
     def first_with(self, item: int) -> tuple[int, ...] | None:
         """Return the first mole left that holds an item."""

@@ -9,7 +9,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from overcoat.context import QUIET
 from overcoat.data.pulse cimport Pulse, ask_for
 
-from overcoat.data.native import item_supports
+from overcoat.data.native import rows_by_item
 
 cdef enum:
     MOST = 64  # items known
@@ -48,16 +48,7 @@ cdef class Persons:
         self.start = np.ascontiguousarray(offsets, np.int64)
         self.label = np.ascontiguousarray(labels, np.int32)
         self.weight = np.ascontiguousarray(counts, np.int64)
-        n_rows = item_supports(offsets, labels, np.ones(len(counts), np.int64), n_labels)
-        self.first = np.concatenate([[0], np.cumsum(n_rows)])
-        self.holder = np.empty(len(labels), np.int32)
-        cdef int64_t[::1] fill = np.array(self.first)
-        cdef int64_t row, j
-        with nogil:
-            for row in range(self.weight.shape[0]):
-                for j in range(self.start[row], self.start[row + 1]):
-                    self.holder[fill[self.label[j]]] = <int32_t> row
-                    fill[self.label[j]] += 1
+        self.first, self.holder = rows_by_item(offsets, labels, n_labels)
         self._make_room(stage)
 
     def _make_room(self, stage):

@@ -25,8 +25,8 @@ from libc.string cimport memset
 from overcoat.kernels.lists cimport RareCodes
 from overcoat.kernels.pulse cimport beat
 
+from overcoat.data.native import rows_by_item
 from overcoat.kernels.limits import check_places
-from overcoat.kernels.ordering import order_of
 from overcoat.kernels.reference import nothing
 
 cdef int64_t A_BRANCH = 1 << 9  # what a branch takes beside the rows it visits
@@ -81,9 +81,7 @@ cdef class CountTree:
         self._offsets = np.array(offsets, np.int64)
         self._codes = np.array(codes, np.int32)
         self._counts = np.array(counts, np.int64)
-        per_node = np.bincount(codes, minlength=self.n_nodes)
-        self._holder_start = np.concatenate([[0], np.cumsum(per_node)])
-        self._holders = row_of[order_of(codes, self.n_nodes)]
+        self._holder_start, self._holders = rows_by_item(offsets, codes, self.n_nodes)
         self._rank = np.zeros(self.n_nodes, np.int32)
         self._covered = np.zeros(self.n_nodes, np.uint8)
         self._support = np.zeros(self.n_nodes, np.int64)
