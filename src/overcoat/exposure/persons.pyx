@@ -7,7 +7,7 @@ import numpy as np
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 
 from overcoat.context import QUIET
-from overcoat.data.pulse cimport Pulse, ask_for
+from overcoat.data.pulse cimport Pulse, fetch_ahead
 
 from overcoat.data.native import rows_by_item
 
@@ -240,9 +240,9 @@ cdef class Persons:
     cdef inline void ask_ahead(self, int64_t at, int64_t last) noexcept nogil:
         """Ask for what rows that come soon will need: they may be anywhere."""
         cdef int32_t row = self.holder[min(at + 2 * AHEAD, last)]
-        ask_for(&self.start[row])
-        ask_for(&self.weight[row])
-        ask_for(&self.label[0] + self.start[self.holder[min(at + AHEAD, last)]])
+        fetch_ahead(&self.start[row])
+        fetch_ahead(&self.weight[row])
+        fetch_ahead(&self.label[0] + self.start[self.holder[min(at + AHEAD, last)]])
 
     cdef int64_t begins_unique(self, int64_t which, int64_t n) except -2 nogil:
         """Say whether a set of `need` labels, the first of them given, is held by one person only.

@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memset
 
-from overcoat.kernels.merging cimport fetch_ahead
+from overcoat.data.pulse cimport fetch_ahead
 from overcoat.kernels.pulse cimport beat
 
 cdef int64_t FEW = 16  # a row of more members is sorted at once

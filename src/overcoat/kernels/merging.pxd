@@ -1,17 +1,6 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 
-cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define fetch_ahead(place) __builtin_prefetch(place)
-    #else
-    #define fetch_ahead(place) ((void) 0)
-    #endif
-    """
-    # Ask for a place in memory that will be looked at soon.
-    void fetch_ahead(const void* place) noexcept nogil
-
 cdef enum:
     AHEAD = 8  # so many rows ahead
     # A row in `_rows`: its head, then its items. The count has 64 bits and takes two places.

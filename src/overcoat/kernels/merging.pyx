@@ -20,6 +20,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memcpy
 
+from overcoat.data.pulse cimport fetch_ahead
 from overcoat.kernels.pulse cimport beat
 
 from overcoat.data.native import gathered_rows, item_supports

@@ -10,8 +10,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memmove
 
+from overcoat.data.pulse cimport fetch_ahead
 from overcoat.kernels.lists cimport RowLists, larger
-from overcoat.kernels.merging cimport AHEAD, HEAD, LENGTH, GroupedRows, count_of, fetch_ahead
+from overcoat.kernels.merging cimport AHEAD, HEAD, LENGTH, GroupedRows, count_of
 from overcoat.kernels.pulse cimport beat
 
 cdef int64_t A_SEARCH = 1 << 10  # what a search takes beside the rows it visits

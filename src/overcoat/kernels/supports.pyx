@@ -13,8 +13,9 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from overcoat.data.pulse cimport fetch_ahead
 from overcoat.kernels.merging cimport (
-    AHEAD, HEAD, LENGTH, LONG, NUMBER, GroupedRows, count_of, fetch_ahead)
+    AHEAD, HEAD, LENGTH, LONG, NUMBER, GroupedRows, count_of)
 from overcoat.kernels.pulse cimport beat
 
 cdef extern from *:

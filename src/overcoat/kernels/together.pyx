@@ -16,7 +16,8 @@ from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from overcoat.kernels.merging cimport AHEAD, HEAD, LENGTH, LONG, count_of, fetch_ahead
+from overcoat.data.pulse cimport fetch_ahead
+from overcoat.kernels.merging cimport AHEAD, HEAD, LENGTH, LONG, count_of
 from overcoat.kernels.pulse cimport beat
 from overcoat.kernels.supports cimport Supports
 

@@ -7,7 +7,7 @@ import numpy as np
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, qsort, realloc
 
-from .index cimport Index, Pulse, ask_for
+from .index cimport Index, Pulse, fetch_ahead
 
 
 cdef enum:
@@ -125,10 +125,10 @@ cdef class _Search:
     cdef inline void ask_ahead(self, const int32_t* rows, int64_t at, int64_t n_rows) noexcept nogil:
         """Ask for what rows that come soon will need: they may be anywhere."""
         cdef int32_t row = rows[min(at + 2 * AHEAD, n_rows - 1)]
-        ask_for(&self.index.offsets[row + 1])
-        ask_for(&self.index.counts[row])
+        fetch_ahead(&self.index.offsets[row + 1])
+        fetch_ahead(&self.index.counts[row])
         row = rows[min(at + AHEAD, n_rows - 1)]
-        ask_for(&self.index.codes[self.index.offsets[row + 1] - 1])
+        fetch_ahead(&self.index.codes[self.index.offsets[row + 1] - 1])
 
     cdef int64_t count(self, int size, const int32_t* rows, int64_t n_rows) except -1 nogil:
         """Fill supports and numbers of rows; return how many labels were met."""

@@ -2,14 +2,14 @@ from libc.stdint cimport int32_t, int64_t
 
 cdef extern from *:
     """
-    #if defined(__GNUC__)
-    #define ask_for(place) __builtin_prefetch(place)
+    #if defined(__GNUC__) || defined(__clang__)
+    #define fetch_ahead(place) __builtin_prefetch(place)
     #else
-    #define ask_for(place) ((void) 0)
+    #define fetch_ahead(place) ((void) 0)
     #endif
     """
     # Ask for a place in memory that will be looked at soon.
-    void ask_for(const void* place) noexcept nogil
+    void fetch_ahead(const void* place) noexcept nogil
 
 
 cdef class Pulse:

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcmp
 
-from .index cimport Pulse, ask_for
+from .index cimport Pulse, fetch_ahead
 
 cdef enum:
     AHEAD = 32    # rows worked on together
@@ -52,7 +52,7 @@ def rows_match(offsets, codes, counts, label_of, released_offsets, released_code
             for i in range(n):
                 row = first + i
                 place[i] = hash_row(labels_start + at[row], at[row + 1] - at[row]) & (size - 1)
-                ask_for(&table[place[i]])
+                fetch_ahead(&table[place[i]])
                 pulse.beat(at[row + 1] - at[row] + 4)
             for i in range(n):
                 while table[place[i]]:
@@ -75,7 +75,7 @@ def rows_match(offsets, codes, counts, label_of, released_offsets, released_code
                 i = sort_labels(&work[begin[n]], i - begin[n]) if i > begin[n] else 0
                 place[n] = hash_row(&work[begin[n]], i) & (size - 1) if i else (
                     hash_row(NULL, 0) & (size - 1))
-                ask_for(&table[place[n]])
+                fetch_ahead(&table[place[n]])
                 begin[n + 1] = begin[n] + i
                 pulse.beat(4 * (start[row + 1] - start[row]) + 4)
                 n += 1
@@ -85,11 +85,11 @@ def rows_match(offsets, codes, counts, label_of, released_offsets, released_code
             for i in range(n):
                 met[i] = table[place[i]] - 1
                 if met[i] >= 0:
-                    ask_for(&at[met[i]])
-                    ask_for(&left[met[i]])
+                    fetch_ahead(&at[met[i]])
+                    fetch_ahead(&left[met[i]])
             for i in range(n):
                 if met[i] >= 0:
-                    ask_for(labels_start + at[met[i]])
+                    fetch_ahead(labels_start + at[met[i]])
             for i in range(n):
                 while met[i] >= 0 and not same(
                         labels_start + at[met[i]], at[met[i] + 1] - at[met[i]],
